@@ -1,0 +1,113 @@
+package main
+
+// A patch stands for one upstream file which does not compile, or links too much, on js/wasm.
+//
+// Exactly one of three things happens to the file in the copy of its module: it is left out and our
+// twin takes its place; it is left out because another patch's twin covers it too (no twin, no edits);
+// or it stays with a few words changed (edits).
+type patch struct {
+	module string // module path; std means GOROOT
+	file   string // slash-separated, below the module's root (below GOROOT/src for std)
+	sha256 string // of the upstream file this entry was written against
+	twin   string // base name of our file, kept in _twins/<module>/<directory of file>/
+	edits  []edit
+	why    string
+}
+
+// An edit replaces the only occurrence of old in a file.
+type edit struct{ old, new string }
+
+// std is the pseudo-module of files in GOROOT. They are not copied: `go build -overlay` puts them in.
+const std = "std"
+
+// patches is everything that differs from upstream in a js/wasm build, sorted by module and file.
+var patches = []patch{
+	{
+		module: "github.com/coreos/go-systemd/v22", file: "journal/journal_unix.go",
+		sha256: "dfa7cfe912169126d561ec546fe52d8e3d13bbc9f6ff8c6a369743df32e9b2f2",
+		twin:   "journal_js.go",
+		why:    "uses unix sockets and descriptor passing; etcd's client logger links it",
+	},
+	{
+		module: "github.com/moby/term", file: "term_unix.go",
+		sha256: "d16e20b45613a7577842cc67827e44e5a36231ea7305fb8c8a1b49b5e0705f1e",
+		twin:   "term_js.go",
+		why:    "terminal ioctls; kubectl asks whether its streams are terminals",
+	},
+	{
+		module: "github.com/moby/term", file: "termios_nonbsd.go",
+		sha256: "8e37443810665002addd0878eb2bfae93026934f71eb1a8bcacd045a7aedf3a2",
+		why:    "constants of terminal ioctls; term_js.go needs none",
+	},
+	{
+		module: "github.com/moby/term", file: "termios_unix.go",
+		sha256: "6b19f799ab6e2ea51b972d8a3c47d5027858ad70edce6464276537a3a11581c2",
+		why:    "raw mode by terminal ioctls; covered by term_js.go",
+	},
+	{
+		module: "go.etcd.io/etcd/client/pkg/v3", file: "fileutil/lock_flock.go",
+		sha256: "9e8689903a374cab4fe2f42e6547acaf8abe107c4b748986b8c3795336415e69",
+		twin:   "lock_flock_js.go",
+		why:    "flock; linked by etcd's transport package, never called in the tab",
+	},
+	{
+		module: "k8s.io/apiserver", file: "pkg/server/options/serving_unix.go",
+		sha256: "0f41aba69511215c4a344b96492397f00ed6b185d56b93bd21452df21f829bc6",
+		twin:   "serving_js.go",
+		why:    "socket options of a listener; the engine has none",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/cmd/plugin.go",
+		sha256: "b56c0d96d6a3be4ec81fedc806ad78e27a3971246bd4a386dd8038092bc7ff21",
+		edits: []edit{
+			{"\t\"strings\"\n\t\"syscall\"\n", "\t\"strings\"\n"},
+			{
+				"return syscall.Exec(executablePath, append([]string{executablePath}, cmdArgs...), environment)",
+				"return fmt.Errorf(\"plugin %s: there are no programs to run on js/wasm\", executablePath)",
+			},
+		},
+		why: "syscall.Exec of a plugin does not exist on js",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/util/interrupt/interrupt.go",
+		sha256: "cd3ce09b2cd7ce1eb6a296ce91be5f0dcb93a62651a7dcd7a16ca225423d0b63",
+		edits:  []edit{{"syscall.SIGHUP, ", ""}},
+		why:    "syscall.SIGHUP does not exist on js",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/util/term/resizeevents.go",
+		sha256: "f77900d7d213e19fefc28a077d845ae1ae36fece02dcf3c1323548b03a623346",
+		twin:   "resizeevents_js.go",
+		why:    "SIGWINCH; a terminal in the page is resized through its own stream",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/util/umask.go",
+		sha256: "422f65105e5442627f53427891af7242d84b5796b65b82ea5ad75af248823788",
+		twin:   "umask_js.go",
+		why:    "umask(2); kubectl proxy and cp set it",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/probe/dialer_others.go",
+		sha256: "2e7e1475762662848fc5169f2b652175a1ec2f6347f24de2236fa47c06812dd1",
+		twin:   "dialer_js.go",
+		why:    "SO_LINGER on probe sockets; linked by component status",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/scheduler/backend/cache/debugger/signal.go",
+		sha256: "a35d085d9f63aa691a4ddcac22d442b782ed082d925b43451d0ad9246eb4a803",
+		twin:   "signal_js.go",
+		why:    "SIGUSR2 does not exist on js; linked by the scheduler",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/securitycontext/util_linux.go",
+		sha256: "ce042b2685b066c410815eedefee3a3189078bc063610a799bf4c4792d45211a",
+		twin:   "util_js.go",
+		why:    "possibleCPUs exists for linux, darwin and windows only",
+	},
+	{
+		module: "k8s.io/mount-utils", file: "mount_helper_unix.go",
+		sha256: "9e08d9ea1376ad70dfe83be5ada7252c99f9a5206a13040f4dcca6fe669cec2b",
+		twin:   "mount_helper_js.go",
+		why:    "uname(2) and errors of mounts; linked by volume plugins' types",
+	},
+}

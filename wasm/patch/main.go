@@ -1,0 +1,64 @@
+// Command patch makes upstream compile for js/wasm without a fork.
+//
+// Some packages that the engine links take anything that is not Windows for unix. patch lays out the
+// modules that hold them under build/patch/mod with those files exchanged for twins of our own, and
+// writes a second module file which points there:
+//
+//	go run ./wasm/patch
+//	GOOS=js GOARCH=wasm go build -modfile=build/patch/go.mod -overlay=build/patch/overlay.json \
+//		-trimpath -tags grpcnotrace ./wasm
+//
+// (-overlay alone would be simpler, but the go command refuses it for files in the module cache.)
+//
+//	wasm/patch/list.go   which upstream file, its sum, and why      committed
+//	wasm/patch/_twins/   what takes its place                       committed
+//	build/patch/         go.mod go.sum overlay.json mod/ std/ stamp  a product of the above, ignored by git
+//
+// It holds that: build/patch is whole or absent, because it is made beside and renamed; an upstream file
+// that is not the one on the list ends the tool with what to do; when nothing changed nothing is written.
+// The native build uses unmodified upstream modules and never sees any of this.
+package main
+
+import (
+	"embed"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+//go:embed all:_twins
+var embedded embed.FS
+
+func main() {
+	out := flag.String("out", "build/patch", "`folder` to make, below the module's root")
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "patch lays out the upstream modules that need a change to compile for js/wasm.\n\nUsage: go run ./wasm/patch [-out build/patch]\n\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "patch:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out string) error {
+	twins, err := fs.Sub(embedded, "_twins")
+	if err != nil {
+		return err
+	}
+	g, err := readGoEnv()
+	if err != nil {
+		return err
+	}
+	made, err := build(g, out, twins, patches)
+	if err == nil && made {
+		fmt.Fprintf(os.Stderr, "patch: %d upstream files changed for js/wasm in %s\n", len(patches), out)
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// driftError says that upstream no longer has the file an entry was written against.
+type driftError struct {
+	patch   patch
+	version string // of the module that was looked at
+	found   string // sha256 of the file there; "" when the file is gone
+}
+
+func (e *driftError) Error() string {
+	where := fmt.Sprintf("%s in %s %s", e.patch.file, e.patch.module, e.version)
+	next := "Read what upstream changed, bring the edits in wasm/patch/list.go in line"
+	if e.patch.twin != "" {
+		next = "Read what upstream changed, bring wasm/patch/_twins/" + e.patch.twinPath() + " in line"
+	}
+	if e.found == "" {
+		return fmt.Sprintf("%s is gone, and wasm/patch/list.go changes it (%s). %s or drop the entry.", where, e.patch.why, next)
+	}
+	return fmt.Sprintf("%s is not the file that wasm/patch/list.go was written against (%s).\n\texpected sha256 %s\n\tfound    sha256 %s\n%s, and put the new sum into the list.",
+		where, e.patch.why, e.patch.sha256, e.found, next)
+}
+
+// twinPath is where the twin lies below _twins, with slashes.
+func (p patch) twinPath() string { return path.Join(p.module, path.Dir(p.file), p.twin) }
+
+// upstream reads the file of p below dir, the root of its module.
+// Errors: *driftError when it is gone or its sum is not the expected one; any other reason not to read it.
+func (p patch) upstream(dir, version string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &driftError{patch: p, version: version}
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	if found := hex.EncodeToString(sum[:]); found != p.sha256 {
+		return nil, &driftError{patch: p, version: version, found: found}
+	}
+	return text, nil
+}
+
+// edited applies the edits of p to text.
+// Error: an edit whose text does not occur exactly once.
+func (p patch) edited(text []byte) ([]byte, error) {
+	s := string(text)
+	for _, e := range p.edits {
+		if n := strings.Count(s, e.old); n != 1 {
+			return nil, fmt.Errorf("%s %s: %q occurs %d times, not once", p.module, p.file, e.old, n)
+		}
+		s = strings.Replace(s, e.old, e.new, 1)
+	}
+	return []byte(s), nil
+}
+
+// plantModule lays out at dst what the module at src looks like with its patches applied.
+//
+// Only the directories on the way to a patched file are real, and hold copies; every other directory is
+// a link into the module cache, so that the hundreds of megabytes of k8s.io/kubernetes are neither copied
+// nor walked. Copies rather than links for files, because go:embed refuses links. Tests of patched
+// packages are left out: they test the file that is gone.
+//
+// All patches must be of this module. Errors: *driftErrors (joined, all of them), I/O errors.
+func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
+	real := map[string]bool{".": true} // directories that cannot be links
+	changed := map[string][]byte{}     // file -> what takes its place; nil: nothing
+	var drift []error
+	for _, p := range patches {
+		text, err := p.upstream(src, version)
+		if err != nil {
+			drift = append(drift, err)
+			continue
+		}
+		for d := path.Dir(p.file); d != "."; d = path.Dir(d) {
+			real[d] = true
+		}
+		changed[p.file] = nil
+		switch {
+		case p.edits != nil:
+			if text, err = p.edited(text); err != nil {
+				return err
+			}
+			changed[p.file] = text
+		case p.twin != "":
+			if text, err = fs.ReadFile(twins, p.twinPath()); err != nil {
+				return fmt.Errorf("twin of %s %s: %w", p.module, p.file, err)
+			}
+			changed[path.Join(path.Dir(p.file), p.twin)] = text
+		}
+	}
+	if drift != nil {
+		return errors.Join(drift...)
+	}
+	for dir := range real {
+		if err := plantDir(filepath.Join(dst, dir), filepath.Join(src, dir), dir, real, changed); err != nil {
+			return err
+		}
+	}
+	for file, text := range changed {
+		if text == nil {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dst, file), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plantDir fills the one real directory dst from src; dir is its name below the module's root.
+func plantDir(dst, src, dir string, real map[string]bool, changed map[string][]byte) error {
+	if err := os.MkdirAll(dst, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(src)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		from, to := filepath.Join(src, e.Name()), filepath.Join(dst, e.Name())
+		_, replaced := changed[name]
+		switch {
+		case real[name] || replaced || strings.HasSuffix(name, "_test.go") || e.Name() == "testdata":
+			continue
+		case e.IsDir():
+			err = os.Symlink(from, to)
+		default:
+			var text []byte
+			if text, err = os.ReadFile(from); err == nil {
+				err = os.WriteFile(to, text, 0o644)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
