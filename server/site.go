@@ -1,0 +1,212 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Site serves the built playground: plain files, nothing of the API. The page has an API server of its own inside it,
+// so whatever asks this address for /api has lost its way and is told so.
+//
+//   - GET and HEAD; a file of the folder or 404. No listings, no hidden files, no way out of the folder, not even
+//     through a symbolic link.
+//   - A file with .br or .gz beside it is sent in the coding which Accept-Encoding likes best. Ranges are of the file
+//     itself, never of a coding of it.
+//   - A name with a hash in it may be kept for ever. Everything else is asked for again each time, with an ETag.
+//
+// Safe for concurrent use.
+type Site struct {
+	root *os.Root
+	api  string
+}
+
+// contentSecurityPolicy is what the page needs and no more: its own scripts, wasm, its own workers. Styles may be
+// inline because CodeMirror and the terminal put theirs into <style> elements at run time; with no inline script
+// allowed, a style cannot do much. connect-src 'self' also keeps the page from talking to anybody but this address.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
+	"img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+// siteHeaders go with every response of the site, errors included.
+var siteHeaders = [][2]string{
+	{"Content-Security-Policy", contentSecurityPolicy},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Embedder-Policy", "require-corp"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+}
+
+// contentTypes is the whole list: the operating system's own table differs from machine to machine, and a wrong type
+// keeps a module script or a streaming compilation from working.
+var contentTypes = map[string]string{
+	".css":         "text/css; charset=utf-8",
+	".html":        "text/html; charset=utf-8",
+	".ico":         "image/x-icon",
+	".js":          "text/javascript; charset=utf-8",
+	".json":        "application/json",
+	".map":         "application/json",
+	".md":          "text/markdown; charset=utf-8",
+	".mjs":         "text/javascript; charset=utf-8",
+	".png":         "image/png",
+	".svg":         "image/svg+xml",
+	".txt":         "text/plain; charset=utf-8",
+	".wasm":        "application/wasm",
+	".webmanifest": "application/manifest+json",
+	".webp":        "image/webp",
+	".woff2":       "font/woff2",
+	".yaml":        "application/yaml",
+}
+
+// hashedName matches what the build names after its content: kubetab.<hex>.wasm, and everything Vite puts in assets/
+// (name-<8 characters of base64url>.js). The second form is not looked for elsewhere, where an ordinary name could
+// look like it.
+var hashedName = regexp.MustCompile(`^/(.*\.[0-9a-f]{8,64}\.[a-z0-9.]+|assets/.*-[A-Za-z0-9_-]{8}\.[a-z0-9.]+)$`)
+
+// apiPaths are the roots of what a Kubernetes API server serves, as the service worker of the page claims them.
+var apiPaths = []string{"/api", "/apis", "/openapi", "/openid", "/.well-known/openid-configuration", "/version",
+	"/healthz", "/livez", "/readyz", "/metrics"}
+
+// NewSite returns the site in the folder dir; api is the address of the API, named in the answer to those who look for
+// it here. Errors: dir is no folder that can be opened, or has no index.html.
+func NewSite(dir, api string) (*Site, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("page folder %s: %w: run make build, or give another with --static DIR", dir, cause(err))
+	}
+	if _, err := root.Stat("index.html"); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("page folder %s: no index.html in it: run make build, or give another with --static DIR", dir)
+	}
+	return &Site{root: root, api: api}, nil
+}
+
+// Close gives the folder back. Requests under way may fail.
+func (s *Site) Close() error { return s.root.Close() }
+
+// ServeHTTP implements [http.Handler].
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for _, h := range siteHeaders {
+		w.Header().Set(h[0], h[1])
+	}
+	for _, p := range apiPaths {
+		if r.URL.Path == p || strings.HasPrefix(r.URL.Path, p+"/") {
+			writeStatus(w, r, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf(
+				"this address serves only the page, whose API server runs inside the browser tab: the API of this process is at %s", s.api))
+			return
+		}
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.fail(w, http.StatusMethodNotAllowed)
+		return
+	}
+	name, ok := fileName(r.URL.Path)
+	if !ok {
+		s.fail(w, http.StatusNotFound)
+		return
+	}
+	s.serveFile(w, r, name)
+}
+
+// fileName returns the name, relative to the folder, of the file at the URL path p. A path that is not in its shortest
+// form names nothing: two URLs for one file are two entries in every cache, and nobody links to them.
+func fileName(p string) (string, bool) {
+	if p == "/" {
+		return "index.html", true
+	}
+	if path.Clean(p) != p || !strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\\x00") || strings.Contains(p, "/.") {
+		return "", false
+	}
+	return p[1:], true
+}
+
+// serveFile sends the file name in the best coding there is. Preconditions, ranges and HEAD are http.ServeContent's.
+func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, name string) {
+	plain, info, err := s.open(name)
+	if err != nil {
+		s.fail(w, http.StatusNotFound)
+		return
+	}
+	defer plain.Close()
+
+	files, infos, offered := map[string]*os.File{"identity": plain}, map[string]fs.FileInfo{"identity": info}, []coding{}
+	for _, c := range codings {
+		if c.name != "identity" {
+			f, i, err := s.open(name + c.suffix)
+			if err != nil {
+				continue
+			}
+			defer f.Close()
+			if i.ModTime().Before(info.ModTime()) {
+				continue // left over from an earlier build
+			}
+			files[c.name], infos[c.name] = f, i
+		}
+		offered = append(offered, c)
+	}
+	header := w.Header()
+	if len(offered) > 1 {
+		header.Set("Vary", "Accept-Encoding")
+	}
+	chosen, ok := chooseCoding(r.Header["Accept-Encoding"], offered)
+	if !ok {
+		s.fail(w, http.StatusNotAcceptable)
+		return
+	}
+	if r.Header.Get("Range") != "" {
+		chosen = coding{name: "identity"}
+	}
+	file, info := files[chosen.name], infos[chosen.name]
+
+	contentType, ok := contentTypes[path.Ext(name)]
+	if !ok {
+		contentType = "application/octet-stream"
+	}
+	header.Set("Content-Type", contentType)
+	header.Set("Cache-Control", "no-cache")
+	if hashedName.MatchString("/" + name) {
+		header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	// Size and time of the change, and the coding: a coding is another representation and needs a tag of its own.
+	header.Set("ETag", fmt.Sprintf(`"%x-%x-%s"`, info.Size(), info.ModTime().UnixNano(), chosen.name))
+	if chosen.name != "identity" {
+		header.Set("Content-Encoding", chosen.name)
+		header.Set("Content-Length", strconv.FormatInt(info.Size(), 10)) // ServeContent leaves it out with a coding
+	}
+	http.ServeContent(w, r, "", info.ModTime(), file)
+}
+
+// open opens a regular file of the folder.
+func (s *Site) open(name string) (*os.File, fs.FileInfo, error) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func (s *Site) fail(w http.ResponseWriter, code int) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	io.WriteString(w, http.StatusText(code)+"\n") // net/http drops the body of a HEAD
+}
