@@ -1,0 +1,119 @@
+package core
+
+import (
+	"crypto"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/group"
+	"k8s.io/apiserver/pkg/authentication/request/anonymous"
+	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
+	"k8s.io/apiserver/pkg/authentication/request/union"
+	"k8s.io/apiserver/pkg/authentication/request/websocket"
+	"k8s.io/apiserver/pkg/authentication/request/x509"
+	tokencache "k8s.io/apiserver/pkg/authentication/token/cache"
+	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
+	tokenunion "k8s.io/apiserver/pkg/authentication/token/union"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	authorizerunion "k8s.io/apiserver/pkg/authorization/union"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/informers"
+	clientset "k8s.io/client-go/kubernetes"
+	serviceaccountcontroller "k8s.io/kubernetes/pkg/controller/serviceaccount"
+	"k8s.io/kubernetes/pkg/serviceaccount"
+	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
+)
+
+// tokenCacheTTL is how long a token that was good stays good, as in
+// kube-apiserver's BuiltInAuthenticationOptions.
+const tokenCacheTTL = 10 * time.Second
+
+// serviceAccountTokens signs service account tokens and knows the keys that
+// verify them.
+type serviceAccountTokens struct {
+	issuer    string
+	generator serviceaccount.TokenGenerator
+	keys      serviceaccount.PublicKeysGetter
+}
+
+func newServiceAccountTokens(issuer string, key crypto.Signer) (*serviceAccountTokens, error) {
+	generator, err := serviceaccount.JWTTokenGenerator(issuer, key)
+	if err != nil {
+		return nil, fmt.Errorf("service account key: %w", err)
+	}
+	keys, err := serviceaccount.StaticPublicKeysGetter([]any{key.Public()})
+	if err != nil {
+		return nil, fmt.Errorf("service account key: %w", err)
+	}
+	return &serviceAccountTokens{issuer: issuer, generator: generator, keys: keys}, nil
+}
+
+// newAuthenticator puts together what kubeapiserver/authenticator.Config.New
+// would, from values instead of files and without what needs a network (OIDC,
+// webhooks): client certificates, static and service account tokens, and last
+// the default user or anonymous. A token that is wrong is refused and never
+// falls through to the default. clientCA may be nil.
+func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccertificates.CAContentProvider, client clientset.Interface, inf informers.SharedInformerFactory) (authenticator.Request, error) {
+	audiences := authenticator.Audiences{sa.issuer}
+
+	static := map[string]*user.DefaultInfo{}
+	for token, u := range cfg.Tokens {
+		static[token] = &user.DefaultInfo{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+	}
+	getter := serviceaccountcontroller.NewGetterFromClient(client,
+		inf.Core().V1().Secrets().Lister(),
+		inf.Core().V1().ServiceAccounts().Lister(),
+		inf.Core().V1().Pods().Lister(),
+		inf.Core().V1().Nodes().Lister(),
+		inf.Admissionregistration().V1().ValidatingWebhookConfigurations().Lister(),
+		inf.Admissionregistration().V1().MutatingWebhookConfigurations().Lister(),
+	)
+	legacy, err := serviceaccount.NewLegacyValidator(true, getter, client.CoreV1())
+	if err != nil {
+		return nil, fmt.Errorf("legacy service account tokens: %w", err)
+	}
+	token := tokencache.New(tokenunion.New(
+		authenticator.WrapAudienceAgnosticToken(audiences, tokenfile.New(static)),
+		serviceaccount.JWTTokenAuthenticator([]string{serviceaccount.LegacyIssuer}, sa.keys, audiences, legacy),
+		serviceaccount.JWTTokenAuthenticator([]string{sa.issuer}, sa.keys, audiences, serviceaccount.NewValidator(getter)),
+	), true, tokenCacheTTL, 0)
+
+	var requests []authenticator.Request
+	if clientCA != nil {
+		requests = append(requests, x509.NewDynamic(clientCA.VerifyOptions, x509.CommonNameUserConversion))
+	}
+	requests = append(requests, bearertoken.New(token), websocket.NewProtocolAuthenticator(token))
+
+	known := group.NewAuthenticatedGroupAdder(union.New(requests...))
+	unknown := anonymous.NewAuthenticator(nil)
+	if cfg.DefaultUser != nil {
+		unknown = group.NewAuthenticatedGroupAdder(authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
+			auds, _ := authenticator.AudiencesFrom(r.Context())
+			return &authenticator.Response{User: cfg.DefaultUser, Audiences: auds}, true, nil
+		}))
+	}
+	return union.NewFailOnError(known, unknown), nil
+}
+
+// newAuthorizer is RBAC, with system:masters above it, in the order in which
+// kubeapiserver/authorizer puts them.
+func newAuthorizer(inf informers.SharedInformerFactory) (authorizer.Authorizer, authorizer.RuleResolver, error) {
+	r := rbac.New(
+		&rbac.RoleGetter{Lister: inf.Rbac().V1().Roles().Lister()},
+		&rbac.RoleBindingLister{Lister: inf.Rbac().V1().RoleBindings().Lister()},
+		&rbac.ClusterRoleGetter{Lister: inf.Rbac().V1().ClusterRoles().Lister()},
+		&rbac.ClusterRoleBindingLister{Lister: inf.Rbac().V1().ClusterRoleBindings().Lister()},
+	)
+	chain, err := authorizerunion.New(
+		authorizerunion.NamedAuthorizer{AuthorizerName: "kubernetes.io/system-privileged-group", Authorizer: authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup)},
+		authorizerunion.NamedAuthorizer{AuthorizerName: "rbac", Authorizer: r},
+	)
+	if err != nil {
+		return nil, nil, fmt.Errorf("authorizers: %w", err)
+	}
+	return chain, r, nil
+}

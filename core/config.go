@@ -1,0 +1,98 @@
+package core
+
+import (
+	"crypto"
+	"time"
+
+	auditinternal "k8s.io/apiserver/pkg/apis/audit"
+	"k8s.io/apiserver/pkg/audit"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubetab/kubetab/core/etcd"
+)
+
+// Stage names a part of the start, in the order in which they are reported.
+type Stage string
+
+const (
+	// StageStorage: the store is open.
+	StageStorage Stage = "storage"
+	// StageAPIs: every API group is installed and the handler answers.
+	StageAPIs Stage = "apis"
+	// StageControllers: the bootstrap hooks have been started, and with them
+	// the controllers.
+	StageControllers Stage = "controllers"
+	// StageReady: /readyz has answered ok for the first time.
+	StageReady Stage = "ready"
+)
+
+// Config says what an Engine is made of. The zero value works: an API server
+// in memory that admits nobody but anonymous users and its own loopback client.
+type Config struct {
+	// Store is the in-process etcd to keep records in. The engine does not
+	// close it. Nil means a fresh one in memory, which ends with the engine.
+	Store *etcd.DB
+	// EtcdServers are the client URLs of a real etcd to use instead, as in
+	// kube-apiserver's --etcd-servers. With it Store must be nil.
+	EtcdServers []string
+
+	// DefaultUser is who a request without any credentials is from. Nil means
+	// system:anonymous, as in kube-apiserver.
+	DefaultUser user.Info
+	// Tokens maps static bearer tokens to users, as --token-auth-file does.
+	Tokens map[string]user.Info
+	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
+	// signed by it is from the certificate's common name and organizations.
+	ClientCA []byte
+	// ServiceAccountKey signs service account tokens (RSA or ECDSA). Nil means
+	// a fresh ECDSA P-256 key, with which tokens end with the engine.
+	ServiceAccountKey crypto.Signer
+	// Issuer is the URL named in service account tokens. Empty means
+	// https://kubernetes.default.svc.cluster.local.
+	Issuer string
+	// RootCA is the PEM certificate published to every namespace in the
+	// ConfigMap kube-root-ca.crt. Empty means none is published.
+	RootCA []byte
+	// Host is the host:port under which clients outside reach the server, as it
+	// appears in discovery. Empty means 10.0.0.1:6443, an address that only
+	// exists in name.
+	Host string
+
+	// AuditSink receives audit events for requests, as far as AuditPolicy says.
+	// The engine runs it and shuts it down.
+	AuditSink audit.Backend
+	// AuditPolicy is what to audit. Nil with a sink means the metadata of every
+	// request.
+	AuditPolicy *auditinternal.Policy
+
+	// FeatureGates sets upstream feature gates by name. They are global to the
+	// process: New fails when another engine in it runs with different ones.
+	FeatureGates map[string]bool
+	// EmulatedVersion, such as "1.36", is the version whose APIs and features
+	// are offered, as --emulated-version. It is global to the process, too.
+	EmulatedVersion string
+	// RuntimeConfig turns API groups, versions and resources on and off, as
+	// --runtime-config: "api/all": "true", "batch/v1": "false".
+	RuntimeConfig map[string]string
+
+	// CompactionInterval is how old a revision may grow before it is compacted
+	// away. Zero means five minutes as in kube-apiserver; negative means never.
+	CompactionInterval time.Duration
+
+	// OnStage, if set, is called as the start proceeds, from the goroutine that
+	// does the work. It must not block.
+	OnStage func(Stage)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Issuer == "" {
+		c.Issuer = "https://kubernetes.default.svc.cluster.local"
+	}
+	if c.Host == "" {
+		c.Host = "10.0.0.1:6443"
+	}
+	if c.OnStage == nil {
+		c.OnStage = func(Stage) {}
+	}
+	return c
+}

@@ -1,0 +1,121 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	genericfeatures "k8s.io/apiserver/pkg/features"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+)
+
+// gatesOff are on by default upstream and start peers, leases or identities
+// that a single API server in one process has no use for.
+var gatesOff = map[string]bool{
+	string(genericfeatures.APIServerIdentity):                   false,
+	string(genericfeatures.CoordinatedLeaderElection):           false,
+	string(genericfeatures.StorageVersionAPI):                   false,
+	string(genericfeatures.UnknownVersionInteroperabilityProxy): false,
+}
+
+// globals guards what upstream keeps once per process: the feature gates and
+// the effective version. Engines that agree on them share them.
+var globals struct {
+	mu       sync.Mutex
+	engines  int
+	gates    map[string]bool
+	emulated string
+}
+
+// ErrOtherGates is returned by New when an engine that is open in this process
+// runs with other feature gates or another emulated version. Upstream keeps
+// both in variables of the process, so the second engine would change the
+// first.
+var ErrOtherGates = errors.New("another engine in this process runs with other feature gates or another emulated version")
+
+// acquireGlobals sets the feature gates and the emulated version and returns
+// the effective version, and the function that gives them back. It fails on
+// unknown or locked gates, on a version that upstream cannot emulate, and with
+// ErrOtherGates.
+func acquireGlobals(featureGates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, func(), error) {
+	globals.mu.Lock()
+	defer globals.mu.Unlock()
+
+	gates := maps.Clone(gatesOff)
+	maps.Copy(gates, featureGates)
+	effective, ok := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).(basecompatibility.MutableEffectiveVersion)
+	if !ok {
+		return nil, nil, errors.New("upstream's effective version cannot be set")
+	}
+	if globals.engines > 0 {
+		if emulated != globals.emulated || !reflect.DeepEqual(gates, globals.gates) {
+			return nil, nil, ErrOtherGates
+		}
+	} else if err := setGlobals(effective, gates, emulated); err != nil {
+		return nil, nil, errors.Join(err, resetGlobals(effective, gates))
+	} else {
+		globals.gates, globals.emulated = gates, emulated
+	}
+
+	globals.engines++
+	var once sync.Once
+	return effective, func() {
+		once.Do(func() {
+			globals.mu.Lock()
+			defer globals.mu.Unlock()
+			if globals.engines--; globals.engines == 0 {
+				// Cannot fail: the same names and versions were set before.
+				_ = resetGlobals(effective, globals.gates)
+			}
+		})
+	}, nil
+}
+
+// setGlobals sets the emulated version first: which gates exist, and their
+// defaults, depend on it.
+func setGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool, emulated string) error {
+	if emulated != "" {
+		v, err := version.ParseMajorMinor(emulated)
+		if err != nil {
+			return fmt.Errorf("emulated version %q: %w", emulated, err)
+		}
+		effective.SetEmulationVersion(v)
+		if errs := effective.Validate(); len(errs) > 0 {
+			return fmt.Errorf("emulated version %q: %w", emulated, errors.Join(errs...))
+		}
+		if err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersion(v); err != nil {
+			return fmt.Errorf("emulated version %q: %w", emulated, err)
+		}
+	}
+	known := utilfeature.DefaultMutableFeatureGate.GetAll()
+	settable := map[string]bool{}
+	for name, on := range gates {
+		if _, ours := gatesOff[name]; ours {
+			if _, ok := known[featuregate.Feature(name)]; !ok {
+				continue // not yet there in the emulated version
+			}
+		}
+		settable[name] = on
+	}
+	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(settable); err != nil {
+		return fmt.Errorf("feature gates: %w", err)
+	}
+	return nil
+}
+
+func resetGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool) error {
+	effective.SetEmulationVersion(effective.BinaryVersion())
+	err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersion(effective.BinaryVersion())
+	for name := range gates {
+		if _, ok := utilfeature.DefaultMutableFeatureGate.GetAll()[featuregate.Feature(name)]; ok {
+			err = errors.Join(err, utilfeature.DefaultMutableFeatureGate.ResetFeatureValueToDefault(featuregate.Feature(name)))
+		}
+	}
+	return err
+}

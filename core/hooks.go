@@ -1,0 +1,95 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+	_ "unsafe" // for go:linkname
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	clientset "k8s.io/client-go/kubernetes"
+	schedulingapiv1 "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+	rbacrest "k8s.io/kubernetes/pkg/registry/rbac/rest"
+	schedulingrest "k8s.io/kubernetes/pkg/registry/scheduling/rest"
+	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+)
+
+// ensureRBACPolicy reconciles the bootstrap roles and bindings once. It reports
+// false when something failed that is worth another try. Upstream offers it
+// only inside a post-start hook that sleeps for a second first; the link can go
+// when that hook looks at once.
+//
+//go:linkname ensureRBACPolicy k8s.io/kubernetes/pkg/registry/rbac/rest.ensureRBACPolicy
+func ensureRBACPolicy(p *rbacrest.PolicyData, client clientset.Interface) (done bool, err error)
+
+const (
+	bootstrapTry   = 10 * time.Millisecond // between two looks while nothing answers yet
+	bootstrapLimit = 30 * time.Second      // upstream's own
+)
+
+// bootstrapHooks are the post-start hooks that upstream runs in wait.Poll(1s):
+// their first look comes a full second after the start, and readiness waits
+// for them. These have the same names, do the same, and look as soon as the
+// API answers. The ones they replace are disabled while the chain is built.
+var bootstrapHooks = map[string]genericapiserver.PostStartHookFunc{
+	rbacrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
+		policy := &rbacrest.PolicyData{
+			ClusterRoles:               append(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()...),
+			ClusterRoleBindings:        append(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()...),
+			Roles:                      bootstrappolicy.NamespaceRoles(),
+			RoleBindings:               bootstrappolicy.NamespaceRoleBindings(),
+			ClusterRolesToAggregate:    bootstrappolicy.ClusterRolesToAggregate(),
+			ClusterRoleBindingsToSplit: bootstrappolicy.ClusterRoleBindingsToSplit(),
+		}
+		return bootstrap(hook, "the RBAC bootstrap policy", func(_ context.Context, client clientset.Interface) (bool, error) {
+			return ensureRBACPolicy(policy, client)
+		})
+	},
+	schedulingrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
+		return bootstrap(hook, "the system priority classes", ensureSystemPriorityClasses)
+	},
+}
+
+// bootstrap waits until the API answers and then runs ensure until it is done.
+// It returns nil when the engine is closed meanwhile: upstream ends the process
+// on an error from a hook.
+func bootstrap(hook genericapiserver.PostStartHookContext, what string, ensure func(context.Context, clientset.Interface) (bool, error)) error {
+	client, err := clientset.NewForConfig(hook.LoopbackClientConfig)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", what, err)
+	}
+	ctx, cancel := context.WithTimeout(hook, bootstrapLimit)
+	defer cancel()
+	err = wait.PollUntilContextCancel(ctx, bootstrapTry, true, func(ctx context.Context) (bool, error) {
+		// kube-system is the first thing that a system controller makes, and
+		// the bootstrap roles of namespaces go there: before it exists there is
+		// nothing to look at, and trying would only fill the log.
+		if _, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{}); err != nil {
+			return false, nil
+		}
+		return ensure(ctx, client)
+	})
+	if err != nil && hook.Err() == nil {
+		return fmt.Errorf("create %s: %w", what, err)
+	}
+	return nil
+}
+
+// ensureSystemPriorityClasses creates the two built-in PriorityClasses where
+// they are missing, as upstream's scheduling AddSystemPriorityClasses does.
+func ensureSystemPriorityClasses(ctx context.Context, client clientset.Interface) (bool, error) {
+	for _, class := range schedulingapiv1.SystemPriorityClasses() {
+		_, err := client.SchedulingV1().PriorityClasses().Create(ctx, class, metav1.CreateOptions{})
+		switch {
+		case err == nil, apierrors.IsAlreadyExists(err):
+		case apierrors.IsServiceUnavailable(err), apierrors.IsForbidden(err): // admission is still warming up
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+	return true, nil
+}

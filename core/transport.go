@@ -1,0 +1,153 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// errNotServing is what a request meets before the handler is set and after
+// Close. It has to be an error at once: clients inside the engine start before
+// the handler does, and one that blocked would stop the start.
+var errNotServing = errors.New("the API server is not serving yet")
+
+// transport is an http.RoundTripper that calls a handler in this process: the
+// loopback connection without TLS, sockets or serialized HTTP. The response
+// body streams: a watch event is readable as soon as the handler has flushed.
+// It is safe for concurrent use.
+type transport struct {
+	handler atomic.Pointer[http.Handler]
+}
+
+func (t *transport) serve(h http.Handler) { t.handler.Store(&h) }
+func (t *transport) stop()                { t.handler.Store(nil) }
+
+// RoundTrip runs the handler in a goroutine of its own and returns when it has
+// sent its header. It returns errNotServing while there is no handler, the
+// request context's error when that ends first, and the panic as an error when
+// the handler panics before its header.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	h := t.handler.Load()
+	if h == nil {
+		if r.Body != nil {
+			r.Body.Close()
+		}
+		return nil, errNotServing
+	}
+
+	ctx, cancel := context.WithCancel(r.Context())
+	in := r.Clone(ctx)
+	in.RequestURI = r.URL.RequestURI() // upstream's filters and logs read both
+	in.RemoteAddr = "127.0.0.1:0"
+	if in.Host == "" {
+		in.Host = r.URL.Host
+	}
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+
+	pr, pw := io.Pipe()
+	w := &responseWriter{header: http.Header{}, body: pw, wrote: make(chan struct{}), gone: make(chan bool, 1)}
+	go func() {
+		defer in.Body.Close()
+		defer func() {
+			if p := recover(); p != nil {
+				err := fmt.Errorf("handler panicked: %v", p)
+				if p != http.ErrAbortHandler {
+					err = fmt.Errorf("%w\n%s", err, debug.Stack())
+				}
+				w.fail(err)
+				return
+			}
+			w.WriteHeader(http.StatusOK)
+			pw.Close()
+		}()
+		(*h).ServeHTTP(w, in)
+	}()
+
+	select {
+	case <-w.wrote:
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		cancel()
+		pr.CloseWithError(err)
+		return nil, err
+	}
+	if w.err != nil {
+		cancel()
+		return nil, w.err
+	}
+	return &http.Response{
+		Status:     fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
+		StatusCode: w.status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        w.sent,
+		Body:          &responseBody{PipeReader: pr, cancel: cancel},
+		ContentLength: -1,
+		Request:       r,
+	}, nil
+}
+
+// responseWriter hands what a handler writes to a pipe. It implements
+// http.Flusher and http.CloseNotifier: without the second, upstream's
+// responsewriter.WrapForHTTP1Or2 hides the first, and every watch fails.
+type responseWriter struct {
+	header http.Header
+	body   *io.PipeWriter
+	gone   chan bool // never sent on: cancellation arrives by the context
+
+	once   sync.Once
+	wrote  chan struct{} // closed when the fields below are set
+	status int
+	sent   http.Header
+	err    error
+}
+
+func (w *responseWriter) Header() http.Header { return w.header }
+
+func (w *responseWriter) WriteHeader(status int) {
+	if status >= 100 && status < 200 {
+		return // informational: another header follows
+	}
+	w.once.Do(func() {
+		w.status = status
+		w.sent = w.header.Clone()
+		close(w.wrote)
+	})
+}
+
+func (w *responseWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(b)
+}
+
+// Flush sends the header; written bytes are never held back.
+func (w *responseWriter) Flush() { w.WriteHeader(http.StatusOK) }
+
+func (w *responseWriter) CloseNotify() <-chan bool { return w.gone }
+
+// fail ends the response with err: as RoundTrip's error if no header has been
+// sent, and otherwise as the body's.
+func (w *responseWriter) fail(err error) {
+	w.once.Do(func() {
+		w.err = err
+		close(w.wrote)
+	})
+	w.body.CloseWithError(err)
+}
+
+// responseBody ends the request when the client closes it early.
+type responseBody struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+func (b *responseBody) Close() error {
+	b.cancel()
+	return b.PipeReader.Close()
+}
