@@ -17,6 +17,8 @@ var (
 	// Revisions in messages: "Too large resource version: 1, current: 2", "too old resource version: 1 (2)",
 	// "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2".
 	revisions = regexp.MustCompile(`(current: |\(|ResourceVersion in [a-z ]+: |resource version: )(\d+)`)
+	// The place in upstream's source where a scheme was made depends on how the program was built.
+	schemes = regexp.MustCompile(`scheme "[^"]*"`)
 	// Durations of things that took as long as they took.
 	durations = regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms)\b`)
 )
@@ -169,6 +171,7 @@ func (n *normal) text(s string) string {
 		}
 		return part[1] + "<rv>"
 	})
+	s = schemes.ReplaceAllString(s, `scheme "<scheme>"`)
 	return durations.ReplaceAllString(s, "<duration>")
 }
 

@@ -166,6 +166,9 @@ func (r *run) request(ctx context.Context, s *Step) (answer string, done bool, e
 		return "", false, err
 	}
 	body := decodeBody(resp.Header.Get("Content-Type"), data)
+	if _, text := s.Directive("text"); text {
+		body = string(data)
+	}
 	r.remember(s, req, resp, body)
 	if cond, ok := s.Directive("until"); ok && !holds(cond, resp.StatusCode, body) {
 		shown, _ := show(body)
@@ -284,14 +287,22 @@ func (r *run) render(s *Step, resp *http.Response, body any) (string, error) {
 			fmt.Fprintf(&b, "%s: %s\n", name, n.text(value))
 		}
 	}
-	if _, omit := s.Directive("omit-body"); omit || body == nil {
-		return strings.TrimRight(b.String(), "\n"), nil
-	}
-	text, err := r.body(s, n, body)
-	if err == nil && text != "" {
+	if _, omit := s.Directive("omit-body"); !omit && body != nil {
+		text, err := r.body(s, n, body)
+		if err != nil {
+			return "", err
+		}
 		b.WriteString("\n" + text)
 	}
-	return strings.TrimRight(b.String(), "\n"), err
+	answer := strings.TrimRight(b.String(), "\n")
+	if pattern, ok := s.Directive("redact"); ok {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return "", err
+		}
+		answer = re.ReplaceAllString(answer, "<redacted>")
+	}
+	return answer, nil
 }
 
 // body shows what the directives of the step leave of a body.
@@ -304,10 +315,15 @@ func (r *run) body(s *Step, n *normal, body any) (string, error) {
 		return printable(text), nil
 	}
 	body = n.value(body)
+	kind, _ := lookup(body, "kind")
+	code, _ := lookup(body, "code")
 	for _, d := range s.Directives {
 		switch d.Name {
 		case "only":
-			body = only(body, strings.Fields(d.Args))
+			// An error is never cut short: it is what a changed answer most often is.
+			if kind != "Status" || code == nil {
+				body = only(body, strings.Fields(d.Args))
+			}
 		case "ignore":
 			for _, path := range strings.Fields(d.Args) {
 				drop(body, splitPath(path))
@@ -317,10 +333,13 @@ func (r *run) body(s *Step, n *normal, body any) (string, error) {
 		}
 	}
 	text, err := show(body)
-	if pattern, ok := s.Directive("grep"); ok && err == nil {
+	if err != nil {
+		return "", err
+	}
+	if pattern, ok := s.Directive("grep"); ok {
 		return grep(pattern, text)
 	}
-	return text, err
+	return text, nil
 }
 
 // printable keeps binary answers from turning a transcript into a binary file.
