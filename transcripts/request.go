@@ -31,16 +31,18 @@ func (r *run) build(ctx context.Context, s *Step) (*http.Request, error) {
 	if r.target.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.target.token)
 	}
+	named := map[string]bool{}
 	for _, h := range s.Header {
 		value, err := r.vars.expand(h[1])
 		if err != nil {
 			return nil, err
 		}
-		if value == "none" {
+		// The first of a name stands for what the runner would send, the next ones are more of it.
+		if !named[h[0]] {
 			req.Header.Del(h[0])
-		} else if req.Header.Get(h[0]) != "" && h[0] == "Authorization" {
-			req.Header.Set(h[0], value)
-		} else {
+		}
+		named[h[0]] = true
+		if value != "none" {
 			req.Header.Add(h[0], value)
 		}
 	}
