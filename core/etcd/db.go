@@ -1,0 +1,211 @@
+package etcd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"k8s.io/utils/clock"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/journal"
+)
+
+// Version is what Status reports: the etcd release whose behaviour this package has.
+const (
+	Version        = "3.7.0"
+	storageVersion = "3.7.0"
+)
+
+const (
+	// defaultMaxRequestBytes and defaultMaxTxnOps are etcd's --max-request-bytes
+	// and --max-txn-ops.
+	defaultMaxRequestBytes = 1.5 * 1024 * 1024
+	defaultMaxTxnOps       = 128
+	// defaultProgressInterval is etcd's --watch-progress-notify-interval.
+	defaultProgressInterval = 10 * time.Minute
+)
+
+// Options configure Open. The zero value is an empty store in memory.
+type Options struct {
+	// Path is the file that keeps the records, created when it does not exist.
+	// "" keeps them in memory only.
+	Path string
+
+	// Clock drives leases and periodic progress notifications. nil is the real clock.
+	Clock clock.WithTicker
+
+	// MaxRequestBytes limits the encoded size of one request. 0 is etcd's 1.5 MiB.
+	MaxRequestBytes int
+	// MaxTxnOps limits the operations of one transaction. 0 is etcd's 128.
+	MaxTxnOps int
+
+	// ProgressInterval is how often a watch opened with WithProgressNotify that
+	// saw no event is told the current revision. 0 is etcd's 10 minutes.
+	ProgressInterval time.Duration
+
+	// Observe, when set, is called with the duration of each request made through
+	// kubernetes.Client.Kubernetes. kube-apiserver's own client wraps KV to the
+	// same end (etcd3.NewETCDLatencyTracker), which does not reach those requests.
+	Observe func(ctx context.Context, took time.Duration)
+}
+
+// DB is one store. All methods are safe for concurrent use. Any number of DBs may
+// be open in one process; they share nothing.
+type DB struct {
+	opts      Options
+	clock     clock.WithTicker
+	clusterID uint64
+	endpoint  string
+	journal   *journal.Journal
+
+	// done is closed when Close begins; goroutines counted by running end then.
+	done    chan struct{}
+	running sync.WaitGroup
+
+	// compactMu admits one compaction. Taken before writeMu.
+	compactMu sync.Mutex
+	// writeMu admits one writer; see the package comment for the order of locks.
+	writeMu sync.Mutex
+	// broken is set, under writeMu, when the journal failed in a way that leaves
+	// open what it holds. Nothing is written any more: see DB.record.
+	broken error
+
+	mu     sync.RWMutex // guards all below
+	closed bool
+	// rev is the newest revision, compactRev the one below which history is gone
+	// (-1 before the first compaction, as in etcd).
+	rev, compactRev int64
+	index           *keyIndex
+	log             commitLog
+	watchers        watcherSet
+	leases          lessor
+}
+
+// Open opens the store at opts.Path, or an empty one in memory.
+//
+// It fails when the file cannot be read or written, when its records are damaged
+// or of a newer format (the error names the file and the place).
+func Open(opts Options) (*DB, error) {
+	if opts.Clock == nil {
+		opts.Clock = clock.RealClock{}
+	}
+	if opts.MaxRequestBytes == 0 {
+		opts.MaxRequestBytes = defaultMaxRequestBytes
+	}
+	if opts.MaxTxnOps == 0 {
+		opts.MaxTxnOps = defaultMaxTxnOps
+	}
+	if opts.ProgressInterval == 0 {
+		opts.ProgressInterval = defaultProgressInterval
+	}
+	j, err := journal.Open(journal.Options{Path: opts.Path})
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{
+		opts:       opts,
+		clock:      opts.Clock,
+		journal:    j,
+		done:       make(chan struct{}),
+		rev:        1,
+		compactRev: -1,
+		index:      newKeyIndex(),
+	}
+	db.watchers.init()
+	db.leases.init()
+	if err := db.load(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	// Unique per DB, because upstream keeps process-wide maps keyed by endpoint
+	// (etcd3.StartCompactorPerEndpoint, the feature support checker).
+	db.endpoint = fmt.Sprintf("in-process://%016x", randomID())
+	db.running.Add(1)
+	go db.expireLeases()
+	return db, nil
+}
+
+// Close ends all watches and goroutines of the store and closes the file. Requests
+// fail with rpctypes.ErrStopped from then on. A second Close does nothing.
+//
+// It returns the error of closing the file, if any.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		return nil
+	}
+	db.closed = true
+	close(db.done)
+	db.mu.Unlock()
+
+	db.running.Wait()
+	// Wait for the compaction and the write under way, if any.
+	db.compactMu.Lock()
+	defer db.compactMu.Unlock()
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	return db.journal.Close()
+}
+
+// Revision returns the newest revision; an empty store is at 1.
+func (db *DB) Revision() int64 {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.rev
+}
+
+// CompactRevision returns the revision below which history is gone, or -1.
+func (db *DB) CompactRevision() int64 {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.compactRev
+}
+
+// Size returns the bytes that the store takes - of the file, or in memory - and
+// how many of them are in use by records that are not superseded.
+func (db *DB) Size() (size, inUse int64, err error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return 0, 0, rpctypes.ErrStopped
+	}
+	size, inUse = db.journal.Size()
+	return size, inUse, nil
+}
+
+// start counts a goroutine that ends when done is closed; the goroutine calls
+// running.Done. It returns false after Close.
+func (db *DB) start() bool {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return false
+	}
+	db.running.Add(1)
+	return true
+}
+
+// header returns a response header; rev is the revision the answer is of.
+func (db *DB) header(rev int64) *pb.ResponseHeader {
+	return &pb.ResponseHeader{ClusterId: db.clusterID, MemberId: db.clusterID, Revision: rev, RaftTerm: 1}
+}
+
+// errStopped answers requests after Close.
+var errStopped = rpctypes.ErrGRPCStopped
+
+// randomID returns a positive random number.
+func randomID() int64 {
+	var b [8]byte
+	for {
+		rand.Read(b[:]) // never fails: see crypto/rand
+		if id := int64(binary.BigEndian.Uint64(b[:]) >> 1); id != 0 {
+			return id
+		}
+	}
+}

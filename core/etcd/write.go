@@ -1,0 +1,79 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+)
+
+// write runs decide, alone among writers, and commits the changes it makes as one
+// revision. When decide fails, or changes nothing, nothing happens.
+//
+// It returns the revision of the store after it, and decide's error, the error of
+// ctx when it ended before the turn came, rpctypes.ErrGRPCStopped after Close, or
+// that the record could not be written.
+func (db *DB) write(ctx context.Context, decide func(*view) error) (int64, error) {
+	db.writeMu.Lock()
+	defer db.writeMu.Unlock()
+	// A request that waited for its turn until its caller gave up must not happen
+	// any more. Later it is too late: the record decides.
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if db.isClosed() {
+		return 0, errStopped
+	}
+	w := view{db: db, rev: db.rev}
+	if err := decide(&w); err != nil {
+		return 0, err
+	}
+	if len(w.changed) == 0 {
+		return w.rev, nil
+	}
+	rev := w.rev + 1
+	record, versions := encodeOps(rev, w.ops)
+	if err := db.record(revisionKey(rev), record); err != nil {
+		return 0, err
+	}
+	db.publish(&commit{rev: rev, versions: versions})
+	db.checkInvariants()
+	return rev, nil
+}
+
+// record puts a record into the journal. Called under writeMu.
+func (db *DB) record(key, record string) error {
+	if db.broken != nil {
+		return db.broken
+	}
+	if err := db.journal.Set(key, record); err != nil {
+		return fmt.Errorf("%w: %w", rpctypes.ErrGRPCNoSpace, err)
+	}
+	return nil
+}
+
+// publish shows a recorded commit to readers and wakes the watchers it concerns.
+// Called under writeMu.
+func (db *DB) publish(c *commit) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, v := range c.versions {
+		if prev := db.index.at(v.key, v.mod); prev != nil {
+			db.leases.detach(prev.lease, v.key)
+		}
+		db.index.add(v)
+		db.leases.attach(v.lease, v.key)
+	}
+	db.log.add(c)
+	db.rev = c.rev
+	db.watchers.notify(c)
+}
+
+func (db *DB) isClosed() bool {
+	select {
+	case <-db.done:
+		return true
+	default:
+		return false
+	}
+}
