@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/informers"
 	clientset "k8s.io/client-go/kubernetes"
@@ -32,118 +33,171 @@ const (
 	aggregationWorkers = 5
 )
 
-// controllers are those of kube-controller-manager without which an API server
+// controllers runs those of kube-controller-manager without which an API server
 // alone is not usable: namespaces would never finish terminating, owners would
 // not cascade, Pods would be refused for want of a service account, and the
 // roles admin, edit and view would be empty. Those of CRDs run inside the
 // apiextensions server.
 type controllers struct {
-	run     []func(context.Context)
-	running sync.WaitGroup
-
-	informers       informers.SharedInformerFactory
-	metadata        metadatainformer.SharedInformerFactory
-	informersActive chan struct{} // closed when the informers have been started
+	loopback  *rest.Config
+	informers informers.SharedInformerFactory // the API server's own
+	rootCA    []byte                          // empty: no ConfigMap kube-root-ca.crt is published
+	running   sync.WaitGroup
 }
 
-// newControllers builds them on the engine's own informers. rootCA may be
-// empty, and then no ConfigMap kube-root-ca.crt is published.
-func newControllers(ctx context.Context, config *rest.Config, inf informers.SharedInformerFactory, rootCA []byte) (*controllers, error) {
-	c := &controllers{informers: inf, informersActive: make(chan struct{})}
-	client := func(name string) (*rest.Config, clientset.Interface, error) {
-		cfg := rest.AddUserAgent(rest.CopyConfig(config), name)
-		cs, err := clientset.NewForConfig(cfg)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return cfg, cs, nil
-	}
-
-	cfg, cs, err := client("namespace-controller")
-	if err != nil {
-		return nil, err
-	}
-	md, err := metadata.NewForConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("namespace-controller: %w", err)
-	}
-	namespaces := namespacecontroller.NewNamespaceController(ctx, cs, md, cs.Discovery().ServerPreferredNamespacedResources,
-		inf.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes)
-	c.add(func(ctx context.Context) { namespaces.Run(ctx, namespaceWorkers) })
-
-	_, cs, err = client("service-account-controller")
-	if err != nil {
-		return nil, err
-	}
-	accounts, err := serviceaccountcontroller.NewServiceAccountsController(klog.FromContext(ctx),
-		inf.Core().V1().ServiceAccounts(), inf.Core().V1().Namespaces(), cs, serviceaccountcontroller.DefaultServiceAccountsControllerOptions())
-	if err != nil {
-		return nil, fmt.Errorf("service-account-controller: %w", err)
-	}
-	c.add(func(ctx context.Context) { accounts.Run(ctx, 1) })
-
-	if len(rootCA) > 0 {
-		_, cs, err = client("root-ca-cert-publisher")
-		if err != nil {
-			return nil, err
-		}
-		publisher, err := rootcacertpublisher.NewPublisher(inf.Core().V1().ConfigMaps(), inf.Core().V1().Namespaces(), cs, rootCA)
-		if err != nil {
-			return nil, fmt.Errorf("root-ca-cert-publisher: %w", err)
-		}
-		c.add(func(ctx context.Context) { publisher.Run(ctx, 1) })
-	}
-
-	_, cs, err = client("clusterrole-aggregation-controller")
-	if err != nil {
-		return nil, err
-	}
-	aggregation := clusterroleaggregation.NewClusterRoleAggregation(inf.Rbac().V1().ClusterRoles(), cs.RbacV1())
-	c.add(func(ctx context.Context) { aggregation.Run(ctx, aggregationWorkers) })
-
-	return c, c.addGarbageCollector(ctx, client)
+// controller is one controller's run function and the name it has upstream.
+// run returns when its context ends.
+type controller struct {
+	name string
+	run  func(context.Context)
 }
 
-// addGarbageCollector adds the one controller that looks at every kind there
-// is, CRDs included, through metadata-only informers that discovery tells it
-// to start.
-func (c *controllers) addGarbageCollector(ctx context.Context, client func(string) (*rest.Config, clientset.Interface, error)) error {
-	cfg, cs, err := client("generic-garbage-collector")
-	if err != nil {
+// start builds and starts the controllers, which end with ctx. It calls
+// waitReady before it builds those that ask for discovery while they are being
+// built: upstream ends the process when it does not answer.
+func (c *controllers) start(ctx context.Context, waitReady func(context.Context) error) error {
+	for _, build := range []func(context.Context) (controller, error){c.serviceAccounts, c.rootCAPublisher, c.roleAggregation} {
+		if err := c.launch(ctx, build); err != nil {
+			return err
+		}
+	}
+	c.informers.Start(ctx.Done())
+
+	if err := waitReady(ctx); err != nil {
 		return err
 	}
-	md, err := metadata.NewForConfig(cfg)
-	if err != nil {
-		return fmt.Errorf("generic-garbage-collector: %w", err)
+	for _, build := range []func(context.Context) (controller, error){c.namespaces, c.garbageCollector} {
+		if err := c.launch(ctx, build); err != nil {
+			return err
+		}
 	}
-	c.metadata = metadatainformer.NewSharedInformerFactory(md, 0)
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(cs.Discovery()))
-	graph := garbagecollector.NewDependencyGraphBuilder(ctx, md, mapper, garbagecollector.DefaultIgnoredResources(),
-		informerfactory.NewInformerFactory(c.informers, c.metadata), c.informersActive)
-	gc, err := garbagecollector.NewComposedGarbageCollector(ctx, cs, md, mapper, graph)
-	if err != nil {
-		return fmt.Errorf("generic-garbage-collector: %w", err)
-	}
-	c.add(func(ctx context.Context) { gc.Run(ctx, gcWorkers, gcDiscoveryPeriod) })
-	c.add(func(ctx context.Context) { gc.Sync(ctx, cs.Discovery(), gcDiscoveryPeriod) })
+	c.informers.Start(ctx.Done())
 	return nil
 }
 
-func (c *controllers) add(run func(context.Context)) { c.run = append(c.run, run) }
-
-// start starts the informers and every controller; they end with ctx.
-func (c *controllers) start(ctx context.Context) {
-	c.informers.Start(ctx.Done())
-	c.metadata.Start(ctx.Done())
-	close(c.informersActive)
-	for _, run := range c.run {
-		c.running.Go(func() { run(ctx) })
-	}
-}
-
-// wait returns when every controller and informer has ended.
+// wait returns when every controller and informer has ended. start must have
+// returned.
 func (c *controllers) wait() {
 	c.running.Wait()
 	c.informers.Shutdown()
-	c.metadata.Shutdown()
+}
+
+func (c *controllers) launch(ctx context.Context, build func(context.Context) (controller, error)) error {
+	one, err := build(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", one.name, err)
+	}
+	if one.run != nil {
+		c.running.Go(func() { one.run(ctx) })
+	}
+	return nil
+}
+
+func (c *controllers) client(name string) (*rest.Config, clientset.Interface, error) {
+	config := rest.CopyConfig(c.loopback)
+	config.UserAgent = userAgent("kube-controller-manager") + "/" + name
+	client, err := clientset.NewForConfig(config)
+	return config, client, err
+}
+
+func (c *controllers) serviceAccounts(ctx context.Context) (controller, error) {
+	const name = "serviceaccount-controller"
+	_, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	accounts, err := serviceaccountcontroller.NewServiceAccountsController(klog.FromContext(ctx),
+		c.informers.Core().V1().ServiceAccounts(), c.informers.Core().V1().Namespaces(), client,
+		serviceaccountcontroller.DefaultServiceAccountsControllerOptions())
+	if err != nil {
+		return controller{name: name}, err
+	}
+	return controller{name, func(ctx context.Context) { accounts.Run(ctx, 1) }}, nil
+}
+
+func (c *controllers) rootCAPublisher(context.Context) (controller, error) {
+	const name = "root-ca-certificate-publisher-controller"
+	if len(c.rootCA) == 0 {
+		return controller{name: name}, nil
+	}
+	_, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	publisher, err := rootcacertpublisher.NewPublisher(c.informers.Core().V1().ConfigMaps(), c.informers.Core().V1().Namespaces(), client, c.rootCA)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	return controller{name, func(ctx context.Context) { publisher.Run(ctx, 1) }}, nil
+}
+
+func (c *controllers) roleAggregation(context.Context) (controller, error) {
+	const name = "clusterrole-aggregation-controller"
+	_, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	aggregation := clusterroleaggregation.NewClusterRoleAggregation(c.informers.Rbac().V1().ClusterRoles(), client.RbacV1())
+	return controller{name, func(ctx context.Context) { aggregation.Run(ctx, aggregationWorkers) }}, nil
+}
+
+func (c *controllers) namespaces(ctx context.Context) (controller, error) {
+	const name = "namespace-controller"
+	config, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	md, err := metadata.NewForConfig(config)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	namespaces := namespacecontroller.NewNamespaceController(ctx, client, md, client.Discovery().ServerPreferredNamespacedResources,
+		c.informers.Core().V1().Namespaces(), namespaceResync, corev1.FinalizerKubernetes)
+	return controller{name, func(ctx context.Context) { namespaces.Run(ctx, namespaceWorkers) }}, nil
+}
+
+// garbageCollector looks at every kind there is, CRDs included, through
+// metadata-only informers that discovery tells it to start.
+func (c *controllers) garbageCollector(ctx context.Context) (controller, error) {
+	const name = "garbage-collector-controller"
+	config, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	md, err := metadata.NewForConfig(config)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	metadataInformers := metadatainformer.NewSharedInformerFactory(md, 0)
+	informersStarted := make(chan struct{})
+	close(informersStarted) // the factory below starts its own as they are asked for
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
+	graph := garbagecollector.NewDependencyGraphBuilder(ctx, md, mapper, garbagecollector.DefaultIgnoredResources(),
+		metadataOnly{metadataInformers}, informersStarted)
+	gc, err := garbagecollector.NewComposedGarbageCollector(ctx, client, md, mapper, graph)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	return controller{name, func(ctx context.Context) {
+		var both sync.WaitGroup
+		both.Go(func() { gc.Run(ctx, gcWorkers, gcDiscoveryPeriod) })
+		both.Go(func() { gc.Sync(ctx, client.Discovery(), gcDiscoveryPeriod) })
+		both.Wait()
+		metadataInformers.Shutdown()
+	}}, nil
+}
+
+// metadataOnly gives the garbage collector metadata informers for every kind,
+// where kube-controller-manager shares its typed ones. Typed informers of all
+// kinds would hold every object once more, and the server's own readiness
+// waits for each informer that is added to its factory.
+type metadataOnly struct {
+	metadatainformer.SharedInformerFactory
+}
+
+var _ informerfactory.InformerFactory = metadataOnly{}
+
+// ForResource never fails; the error is the interface's.
+func (m metadataOnly) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
+	return m.SharedInformerFactory.ForResource(resource), nil
 }

@@ -9,16 +9,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core/etcd"
 )
 
-// readyPoll is how often Ready looks at /readyz.
-const readyPoll = 10 * time.Millisecond
+const (
+	readyPoll  = 10 * time.Millisecond // how often Ready looks at /readyz
+	startLimit = 15 * time.Second      // how long Close waits for a start that has not finished
+)
 
 // Engine is a running Kubernetes API server. Its methods are safe to call from
 // several goroutines at once.
@@ -26,9 +30,9 @@ type Engine struct {
 	handler  http.Handler
 	loopback *rest.Config
 
-	stop      context.CancelFunc
+	closing   chan struct{} // closed by Close
 	ended     chan struct{} // closed when everything that New started has ended
-	runErr    error         // why the server's run loop ended; read after ended
+	err       error         // why the engine ended by itself; read after ended
 	closeOnce sync.Once
 }
 
@@ -93,14 +97,17 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 
-	ctx, cancel := context.WithCancel(ctx)
+	// The caller's context does not reach the run loop: it ends the engine the
+	// way Close does.
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	undo = append(undo, cancel)
 	inProcess := &transport{}
 	loopback := &rest.Config{
 		Host:               loopbackHost,
 		Transport:          inProcess,
 		BearerToken:        rand.Text(), // upstream makes its bearer system:apiserver in system:masters
-		QPS:                -1,          // no client-side limit: flow control is the server's
+		UserAgent:          userAgent("kube-apiserver"),
+		QPS:                -1, // no client-side limit: flow control is the server's
 		DisableCompression: true,
 		ContentConfig:      rest.ContentConfig{ContentType: protobuf},
 	}
@@ -115,46 +122,78 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare to run: %w", err)
 	}
-	controllers, err := newControllers(ctx, loopback, chain.informers, cfg.RootCA)
-	if err != nil {
-		return nil, err
-	}
 	inProcess.serve(chain.aggregator.GenericAPIServer.Handler)
 	cfg.OnStage(StageAPIs)
 
 	e := &Engine{
 		handler:  chain.aggregator.GenericAPIServer.Handler,
 		loopback: loopback,
-		stop:     cancel,
+		closing:  make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
 	started = true
-	var running sync.WaitGroup
-	running.Go(func() {
-		// Upstream's run loop: it starts the hooks, and once ctx has ended it
-		// runs the pre-shutdown hooks, drains requests and watches, and closes
-		// the storage clients.
-		if err := prepared.Run(ctx); err != nil && ctx.Err() == nil {
-			e.runErr = fmt.Errorf("the API server ended: %w", err)
-			cancel()
+	e.run(ctx, running, cancel, cfg, prepared.Run, &controllers{loopback: loopback, informers: chain.informers, rootCA: cfg.RootCA}, func() {
+		inProcess.stop()
+		release()
+	})
+	return e, nil
+}
+
+// run starts the server's run loop and the controllers, and the goroutine that
+// ends them: when Close is called, when the caller's context ends, or when one
+// of them fails. It returns at once.
+func (e *Engine) run(caller, running context.Context, cancel context.CancelFunc, cfg Config, serve func(context.Context) error, c *controllers, release func()) {
+	failed := make(chan error, 2) // one slot for each goroutine below that can fail
+	hooksDone := make(chan struct{})
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		// Upstream's run loop: it starts the hooks, and once its context has
+		// ended it runs the pre-shutdown hooks, drains requests and watches,
+		// and closes the storage clients.
+		if err := serve(running); err != nil {
+			failed <- fmt.Errorf("API server: %w", err)
 		}
 	})
-	controllers.start(ctx)
-	cfg.OnStage(StageControllers)
-	running.Go(func() {
-		if e.Ready(ctx) == nil {
+	loops.Go(func() {
+		ready := func(ctx context.Context) error {
+			if err := e.Ready(ctx); err != nil {
+				return err
+			}
+			close(hooksDone)
 			cfg.OnStage(StageReady)
+			return nil
+		}
+		cfg.OnStage(StageControllers)
+		if err := c.start(running, ready); err != nil && running.Err() == nil {
+			failed <- fmt.Errorf("controllers: %w", err)
 		}
 	})
 	go func() {
-		<-ctx.Done()
-		running.Wait()
-		inProcess.stop()
-		controllers.wait()
+		select {
+		case <-e.closing:
+		case <-caller.Done():
+		case e.err = <-failed:
+		}
+		// Upstream's hooks end the process when their context ends before they
+		// are done, so the start is given the time to finish.
+		select {
+		case <-hooksDone:
+		case <-time.After(startLimit):
+		}
+		cancel()
+		loops.Wait()
+		c.wait()
 		release()
 		close(e.ended)
 	}()
-	return e, nil
+}
+
+// userAgent is what a request of component says of itself. Its first word
+// becomes the field manager of what the request writes, so it is the name that
+// the component has in a cluster and not this program's.
+func userAgent(component string) string {
+	v := version.Get()
+	return fmt.Sprintf("%s/%s (%s/%s) kubernetes/%s", component, v.GitVersion, runtime.GOOS, runtime.GOARCH, v.GitCommit)
 }
 
 // Handler returns the whole API: every path that kube-apiserver serves, with
@@ -191,7 +230,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-e.ended:
-			return errors.Join(errors.New("the engine has ended"), e.runErr)
+			return errors.Join(errors.New("the engine has ended"), e.err)
 		case <-tick.C:
 		}
 	}
@@ -202,7 +241,7 @@ func (e *Engine) Ready(ctx context.Context) error {
 // was given stays open. Closing twice is harmless. It returns the reason if the
 // server had ended by itself.
 func (e *Engine) Close() error {
-	e.closeOnce.Do(e.stop)
+	e.closeOnce.Do(func() { close(e.closing) })
 	<-e.ended
-	return e.runErr
+	return e.err
 }

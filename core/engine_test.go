@@ -1,0 +1,484 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	auditinternal "k8s.io/apiserver/pkg/apis/audit"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+const testToken = "static-token-of-a-viewer"
+
+// start returns a ready engine that is closed when the test ends.
+func start(t *testing.T, cfg Config) *Engine {
+	t.Helper()
+	e, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := e.Ready(ctx); err != nil {
+		t.Fatalf("not ready: %v", err)
+	}
+	return e
+}
+
+// shared is the engine of the tests that change nothing about engines.
+var shared = struct {
+	once   sync.Once
+	engine *Engine
+	audit  auditLog
+	err    error
+}{}
+
+func sharedEngine(t *testing.T) *Engine {
+	t.Helper()
+	shared.once.Do(func() {
+		shared.engine, shared.err = New(context.Background(), Config{
+			AuditSink: &shared.audit,
+			RootCA:    []byte("-----BEGIN CERTIFICATE-----\nc29tZQ==\n-----END CERTIFICATE-----\n"),
+			Tokens:    map[string]user.Info{testToken: &user.DefaultInfo{Name: "vera", Groups: []string{"viewers"}}},
+		})
+		if shared.err == nil {
+			shared.err = shared.engine.Ready(context.Background())
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.engine
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared.engine != nil {
+		if err := shared.engine.Close(); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(code)
+}
+
+func clientFor(t *testing.T, e *Engine) *kubernetes.Clientset {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(e.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// eventually fails the test unless condition holds within half a minute.
+func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 30*time.Second, true, condition); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func newNamespace(t *testing.T, c kubernetes.Interface, name string) {
+	t.Helper()
+	if _, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get asks as the bearer of token, "" for nobody.
+func get(t *testing.T, e *Engine, token, path string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, loopbackHost+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := e.RESTConfig().Transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, body
+}
+
+func TestCloseEndsEveryGoroutine(t *testing.T) {
+	ignore := goleak.IgnoreCurrent() // the shared engine, and what upstream starts on import
+	e, err := New(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := clientFor(t, e).CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	for range w.ResultChan() { // the watch has been ended, so this ends
+	}
+	if err := e.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	goleak.VerifyNone(t, ignore)
+}
+
+func TestCloseWhileStarting(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	e, err := New(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	goleak.VerifyNone(t, ignore)
+}
+
+func TestTheCallersContextEndsTheEngine(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	e, err := New(ctx, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-e.ended
+	if err := e.Ready(t.Context()); err == nil {
+		t.Error("an engine that has ended says it is ready")
+	}
+}
+
+func TestTwoEnginesKeepApart(t *testing.T) {
+	one, two := sharedEngine(t), start(t, Config{})
+	newNamespace(t, clientFor(t, one), "only-in-one")
+	_, err := clientFor(t, two).CoreV1().Namespaces().Get(t.Context(), "only-in-one", metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("the other engine: %v, want NotFound", err)
+	}
+}
+
+func TestNewRefusesWhatCannotBe(t *testing.T) {
+	sharedEngine(t)
+	for name, tc := range map[string]struct {
+		cfg  Config
+		want string
+	}{
+		"other gates":             {Config{FeatureGates: map[string]bool{"WatchList": false}}, ErrOtherGates.Error()},
+		"other version":           {Config{EmulatedVersion: "1.36"}, ErrOtherGates.Error()},
+		"unknown runtime-config":  {Config{RuntimeConfig: map[string]string{"nosuch/v1": "true"}}, "nosuch"},
+		"client CA without certs": {Config{ClientCA: []byte("not PEM")}, "client CA"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ignore := goleak.IgnoreCurrent()
+			_, err := New(t.Context(), tc.cfg)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("New: %v, want %q", err, tc.want)
+			}
+			goleak.VerifyNone(t, ignore)
+		})
+	}
+}
+
+func TestRuntimeConfigTurnsGroupsOff(t *testing.T) {
+	e := start(t, Config{RuntimeConfig: map[string]string{"batch/v1": "false"}})
+	_, err := clientFor(t, e).Discovery().ServerResourcesForGroupVersion("batch/v1")
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("discovery of batch/v1: %v, want NotFound", err)
+	}
+}
+
+func TestPodsAreAdmitted(t *testing.T) {
+	c := clientFor(t, sharedEngine(t))
+	newNamespace(t, c, "pods")
+	eventually(t, "create a Pod", func(ctx context.Context) (bool, error) {
+		_, err := c.CoreV1().Pods("pods").Create(ctx, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p"},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx"}}},
+		}, metav1.CreateOptions{})
+		if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "serviceaccount") {
+			return false, nil // its service account comes a moment after the namespace
+		}
+		return err == nil, err
+	})
+	eventually(t, "kube-root-ca.crt", func(ctx context.Context) (bool, error) {
+		cm, err := c.CoreV1().ConfigMaps("pods").Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		return err == nil && strings.Contains(cm.Data["ca.crt"], "CERTIFICATE"), ignoreNotFound(err)
+	})
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func TestNamespacesTerminate(t *testing.T) {
+	c := clientFor(t, sharedEngine(t))
+	newNamespace(t, c, "doomed")
+	if _, err := c.CoreV1().ConfigMaps("doomed").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "inside"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CoreV1().Namespaces().Delete(t.Context(), "doomed", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace goes", func(ctx context.Context) (bool, error) {
+		_, err := c.CoreV1().Namespaces().Get(ctx, "doomed", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), ignoreNotFound(err)
+	})
+}
+
+func TestOwnersCascade(t *testing.T) {
+	c := clientFor(t, sharedEngine(t))
+	newNamespace(t, c, "owners")
+	owner, err := c.CoreV1().ConfigMaps("owners").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.AppsV1().ReplicaSets("owners").Create(t.Context(), &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "owned", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}},
+		Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx"}}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CoreV1().ConfigMaps("owners").Delete(t.Context(), "owner", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the owned goes with its owner", func(ctx context.Context) (bool, error) {
+		_, err := c.AppsV1().ReplicaSets("owners").Get(ctx, "owned", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), ignoreNotFound(err)
+	})
+}
+
+func TestAggregatedRolesAreFilled(t *testing.T) {
+	c := clientFor(t, sharedEngine(t))
+	eventually(t, "the role view has rules", func(ctx context.Context) (bool, error) {
+		role, err := c.RbacV1().ClusterRoles().Get(ctx, "view", metav1.GetOptions{})
+		return err == nil && len(role.Rules) > 0, err
+	})
+}
+
+func TestIdentities(t *testing.T) {
+	e := sharedEngine(t)
+	c := clientFor(t, e)
+	token, err := c.CoreV1().ServiceAccounts("kube-system").CreateToken(t.Context(), "namespace-controller", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = c.CoreV1().ServiceAccounts("kube-system").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "namespace-controller"}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err = c.CoreV1().ServiceAccounts("kube-system").CreateToken(t.Context(), "namespace-controller", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		token, path string
+		status      int
+	}{
+		"anonymous may see the version":  {"", "/version", 200},
+		"anonymous may not list":         {"", "/api/v1/namespaces", 403},
+		"a wrong token is not anonymous": {"wrong", "/version", 401},
+		"a static token without rights":  {testToken, "/api/v1/secrets", 403},
+		"a static token may discover":    {testToken, "/api/v1", 200},
+		"the token of a bound account":   {token.Status.Token, "/api/v1/namespaces", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if res, body := get(t, e, tc.token, tc.path); res.StatusCode != tc.status {
+				t.Errorf("GET %s: %d, want %d: %s", tc.path, res.StatusCode, tc.status, body)
+			}
+		})
+	}
+}
+
+func TestTheDefaultUser(t *testing.T) {
+	e := start(t, Config{DefaultUser: &user.DefaultInfo{Name: "page", Groups: []string{user.SystemPrivilegedGroup}}})
+	if res, body := get(t, e, "", "/api/v1/namespaces"); res.StatusCode != 200 {
+		t.Errorf("without credentials: %d %s", res.StatusCode, body)
+	}
+	if res, _ := get(t, e, "wrong", "/api/v1/namespaces"); res.StatusCode != 401 {
+		t.Errorf("with a wrong token: %d, want 401", res.StatusCode)
+	}
+}
+
+func TestAWatchDeliversBeforeTheNextEventExists(t *testing.T) {
+	c := clientFor(t, sharedEngine(t))
+	newNamespace(t, c, "watched")
+	w, err := c.CoreV1().ConfigMaps("watched").Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := c.CoreV1().ConfigMaps("watched").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case event := <-w.ResultChan():
+			if got := event.Object.(*corev1.ConfigMap).Name; got != name {
+				t.Fatalf("event for %q, want %q", got, name)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("no event for %q", name)
+		}
+	}
+}
+
+// auditLog is an audit.Backend that remembers.
+type auditLog struct {
+	mu     sync.Mutex
+	events []*auditinternal.Event
+}
+
+func (l *auditLog) Run(<-chan struct{}) error { return nil }
+func (l *auditLog) Shutdown()                 {}
+func (l *auditLog) String() string            { return "test" }
+func (l *auditLog) ProcessEvents(events ...*auditinternal.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, event := range events {
+		l.events = append(l.events, event.DeepCopy())
+	}
+	return true
+}
+
+func TestRequestsAreAudited(t *testing.T) {
+	e := sharedEngine(t)
+	get(t, e, testToken, "/api/v1/namespaces/audited")
+	eventually(t, "the audit event", func(context.Context) (bool, error) {
+		shared.audit.mu.Lock()
+		defer shared.audit.mu.Unlock()
+		return slices.ContainsFunc(shared.audit.events, func(event *auditinternal.Event) bool {
+			return event.Stage == auditinternal.StageResponseComplete && event.RequestURI == "/api/v1/namespaces/audited" &&
+				event.User.Username == "vera" && event.ResponseStatus.Code == 403
+		}), nil
+	})
+}
+
+// TestReadinessStays: /readyz that has been ok does not fall back while the
+// controllers that start afterwards add their informers.
+func TestReadinessStays(t *testing.T) {
+	e, err := New(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := clientFor(t, e)
+	newNamespace(t, c, "late")
+	if err := c.CoreV1().Namespaces().Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the last controller works", func(ctx context.Context) (bool, error) {
+		if res, body := get(t, e, e.RESTConfig().BearerToken, "/readyz?verbose"); res.StatusCode != 200 {
+			return false, errors.New("readiness fell back:\n" + string(body))
+		}
+		_, err := c.CoreV1().Namespaces().Get(ctx, "late", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), ignoreNotFound(err)
+	})
+}
+
+func TestOpenAPIIsServedByGroup(t *testing.T) {
+	e := sharedEngine(t)
+	token := e.RESTConfig().BearerToken
+	_, body := get(t, e, token, "/openapi/v3")
+	var index struct {
+		Paths map[string]struct {
+			ServerRelativeURL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(body, &index); err != nil {
+		t.Fatal(err)
+	}
+	for _, gv := range []string{"api/v1", "apis/apps/v1", "apis/apiextensions.k8s.io/v1", "apis/apiregistration.k8s.io/v1"} {
+		if index.Paths[gv].ServerRelativeURL == "" {
+			t.Fatalf("%s is not in the index", gv)
+		}
+	}
+	const gv = "apis/apps/v1"
+	url := index.Paths[gv].ServerRelativeURL
+	res, body := get(t, e, token, url)
+	var doc struct {
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil || res.StatusCode != 200 {
+		t.Fatalf("GET %s: %d %v", url, res.StatusCode, err)
+	}
+	if _, ok := doc.Components.Schemas["io.k8s.api.apps.v1.Deployment"]; !ok {
+		t.Error("the document of apps/v1 has no Deployment")
+	}
+	if cc := res.Header.Get("Cache-Control"); cc != "public, immutable" {
+		t.Errorf("the hash of the index: Cache-Control %q, want an immutable answer", cc)
+	}
+	if res, _ := get(t, e, token, "/openapi/v3/"+gv+"?hash=old"); res.StatusCode != http.StatusMovedPermanently {
+		t.Errorf("another hash: %d, want 301", res.StatusCode)
+	}
+	if res, _ := get(t, e, token, "/openapi/v3/"+gv, "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified {
+		t.Errorf("If-None-Match with the tag: %d, want 304", res.StatusCode)
+	}
+	if res, _ := get(t, e, token, url, "Accept", "text/html"); res.StatusCode != http.StatusNotAcceptable {
+		t.Errorf("Accept text/html: %d, want 406", res.StatusCode)
+	}
+	if res, _ := get(t, e, token, "/openapi/v3/apis/nosuch/v1"); res.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown group: %d, want 404", res.StatusCode)
+	}
+	res, body = get(t, e, token, "/openapi/v2", "Accept", "application/json")
+	if res.StatusCode != 200 || !strings.Contains(string(body), "io.k8s.api.apps.v1.Deployment") || !strings.Contains(string(body), "CustomResourceDefinition") {
+		t.Errorf("OpenAPI v2: %d, %d bytes", res.StatusCode, len(body))
+	}
+}
+
+func TestRESTConfigIsACopy(t *testing.T) {
+	e := sharedEngine(t)
+	cfg := e.RESTConfig()
+	cfg.BearerToken = "changed"
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: "nobody"}
+	if e.RESTConfig().BearerToken == "changed" {
+		t.Error("a change to the copy reached the engine")
+	}
+}

@@ -1,0 +1,63 @@
+package core
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// forbidden says what core and everything below it must not import by itself,
+// and why. What upstream imports is upstream's business.
+var forbidden = map[string]string{
+	"syscall/js":                        "core knows nothing of browsers; wasm does",
+	"github.com/hack-pad/safejs":        "core knows nothing of browsers; wasm does",
+	"os/exec":                           "a tab cannot start processes",
+	"os/signal":                         "the process belongs to server and wasm",
+	"flag":                              "Config is the only way in; flags belong to server",
+	"github.com/spf13/pflag":            "Config is the only way in; flags belong to server",
+	"net/http/pprof":                    "registers handlers for the whole process on import",
+	"net/http/httptest":                 "a server's response writer is not a recorder",
+	"html/template":                     "keeps every exported method of every type in the module",
+	"text/template":                     "keeps every exported method of every type in the module",
+	"github.com/kubetab/kubetab/wasm":   "arrows point from wasm to core",
+	"github.com/kubetab/kubetab/server": "arrows point from server to core",
+}
+
+func TestArrowsPointOneWay(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			for name, reason := range forbidden {
+				if imported == name || strings.HasPrefix(imported, name+"/") {
+					t.Errorf("%s imports %s: %s", path, imported, reason)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files == 0 {
+		t.Fatal("no Go files were looked at")
+	}
+}
