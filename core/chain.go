@@ -95,13 +95,22 @@ type chainConfig struct {
 // is made by hand and not from upstream's options, which want certificates,
 // files and egress; the chain itself is upstream's.
 func (c chainConfig) build() (*chain, error) {
+	// What can be refused is refused before upstream starts anything: a chain
+	// that is half built has goroutines that nobody can end.
+	if errs := c.enablement().Validate(apiextensionsapiserver.Scheme, legacyscheme.Scheme, aggregatorscheme.Scheme); len(errs) > 0 {
+		return nil, fmt.Errorf("runtime-config: %w", errs[0])
+	}
+	clientCA, err := c.clientCA()
+	if err != nil {
+		return nil, err
+	}
 	client, err := clientset.NewForConfig(c.loopback)
 	if err != nil {
 		return nil, fmt.Errorf("loopback client: %w", err)
 	}
 	inf := informers.NewSharedInformerFactoryWithOptions(client, informerResync, informers.WithTransform(dropManagedFields))
 
-	generic, err := c.generic(client, inf)
+	generic, err := c.generic(client, inf, clientCA)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +128,7 @@ func (c chainConfig) build() (*chain, error) {
 	}
 	etcd.SkipHealthEndpoints = true // the two other servers share the checks of this one
 
-	kube, resolver, err := c.kube(generic, inf, factory, client)
+	kube, resolver, err := c.kube(generic, inf, factory, client, clientCA)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +187,7 @@ func (c chainConfig) identity() string {
 
 // generic is the part of the configuration that the three servers share, as
 // controlplane/apiserver.BuildGenericConfig makes it.
-func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInformerFactory) (*genericapiserver.Config, error) {
+func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInformerFactory, clientCA dynamiccertificates.CAContentProvider) (*genericapiserver.Config, error) {
 	codecs := legacyscheme.Codecs
 	if utilfeature.DefaultFeatureGate.Enabled(genericfeatures.CBORServingAndStorage) {
 		codecs = serializer.NewCodecFactory(legacyscheme.Scheme, serializer.WithSerializer(cbor.NewSerializerInfo))
@@ -198,11 +207,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 		g.DisabledPostStartHooks.Insert(name)
 	}
 
-	enablement := c.enablement()
-	if errs := enablement.Validate(apiextensionsapiserver.Scheme, legacyscheme.Scheme, aggregatorscheme.Scheme); len(errs) > 0 {
-		return nil, fmt.Errorf("runtime-config: %w", errs[0])
-	}
-	if err := enablement.ApplyTo(g, controlplane.DefaultAPIResourceConfigSource(), legacyscheme.Scheme); err != nil {
+	if err := c.enablement().ApplyTo(g, controlplane.DefaultAPIResourceConfigSource(), legacyscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
 
@@ -222,12 +227,6 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis")
 
 	var err error
-	var clientCA dynamiccertificates.CAContentProvider
-	if len(c.ClientCA) > 0 {
-		if clientCA, err = dynamiccertificates.NewStaticCAContent("client-ca", c.ClientCA); err != nil {
-			return nil, fmt.Errorf("client CA: %w", err)
-		}
-	}
 	g.Authentication.APIAudiences = []string{c.tokens.issuer}
 	if g.Authentication.Authenticator, err = newAuthenticator(c.Config, c.tokens, clientCA, client, inf); err != nil {
 		return nil, err
@@ -237,6 +236,18 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	}
 	applyAudit(g, c.Config)
 	return g, nil
+}
+
+// clientCA is nil when no client CA is configured.
+func (c chainConfig) clientCA() (dynamiccertificates.CAContentProvider, error) {
+	if len(c.ClientCA) == 0 {
+		return nil, nil
+	}
+	ca, err := dynamiccertificates.NewStaticCAContent("client-ca", c.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("client CA: %w", err)
+	}
+	return ca, nil
 }
 
 func (c chainConfig) enablement() *genericoptions.APIEnablementOptions {
@@ -258,7 +269,7 @@ func (c chainConfig) etcd() *genericoptions.EtcdOptions {
 }
 
 // kube is the configuration of the built-in APIs, with admission.
-func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInformerFactory, factory *serverstorage.DefaultStorageFactory, client clientset.Interface) (*controlplane.Config, aggregatorapiserver.ServiceResolver, error) {
+func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInformerFactory, factory *serverstorage.DefaultStorageFactory, client clientset.Interface, clientCA dynamiccertificates.CAContentProvider) (*controlplane.Config, aggregatorapiserver.ServiceResolver, error) {
 	capabilities.Setup(true, 0) // privileged Pods, as every distribution has them
 	serviceaccount.RegisterMetrics()
 
@@ -300,12 +311,8 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		SystemNamespaces:               options.NewOptions().SystemNamespaces,
 		VersionedInformers:             inf,
 	}
-	if len(c.ClientCA) > 0 {
-		ca, err := dynamiccertificates.NewStaticCAContent("client-ca", c.ClientCA)
-		if err != nil {
-			return nil, nil, fmt.Errorf("client CA: %w", err)
-		}
-		extra.ClusterAuthenticationInfo = clusterauthenticationtrust.ClusterAuthenticationInfo{ClientCA: ca}
+	if clientCA != nil {
+		extra.ClusterAuthenticationInfo = clusterauthenticationtrust.ClusterAuthenticationInfo{ClientCA: clientCA}
 	}
 	return &controlplane.Config{
 		ControlPlane: controlplaneapiserver.Config{Generic: g, Extra: extra},

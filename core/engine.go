@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	readyPoll  = 10 * time.Millisecond // how often Ready looks at /readyz
-	startLimit = 15 * time.Second      // how long Close waits for a start that has not finished
+	readyPoll    = 10 * time.Millisecond // how often Ready looks at /readyz
+	handlerLimit = 10 * time.Second      // how long a request inside the engine waits for the handler
+	startLimit   = 15 * time.Second      // how long Close waits for a start that has not finished
 )
 
 // Engine is a running Kubernetes API server. Its methods are safe to call from
@@ -101,7 +102,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	// way Close does.
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	undo = append(undo, cancel)
-	inProcess := &transport{}
+	inProcess := newTransport(handlerLimit)
 	loopback := &rest.Config{
 		Host:               loopbackHost,
 		Transport:          inProcess,

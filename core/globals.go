@@ -93,15 +93,21 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[s
 			return fmt.Errorf("emulated version %q: %w", emulated, err)
 		}
 	}
+	// Upstream records a setting before it looks whether it may be made, and
+	// from then on refuses every other one: what cannot be set must not reach it.
 	known := utilfeature.DefaultMutableFeatureGate.GetAll()
 	settable := map[string]bool{}
 	for name, on := range gates {
-		if _, ours := gatesOff[name]; ours {
-			if _, ok := known[featuregate.Feature(name)]; !ok {
-				continue // not yet there in the emulated version
-			}
+		spec, ok := known[featuregate.Feature(name)]
+		_, ours := gatesOff[name]
+		switch {
+		case ok && spec.LockToDefault && spec.Default != on && !ours:
+			return fmt.Errorf("feature gates: %s is locked to %t", name, spec.Default)
+		case ok && !(spec.LockToDefault && ours):
+			settable[name] = on
+		case !ok && !ours: // ours may not exist yet in the emulated version
+			return fmt.Errorf("feature gates: unrecognized feature gate: %s", name)
 		}
-		settable[name] = on
 	}
 	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(settable); err != nil {
 		return fmt.Errorf("feature gates: %w", err)

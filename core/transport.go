@@ -9,35 +9,72 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// errNotServing is what a request meets before the handler is set and after
-// Close. It has to be an error at once: clients inside the engine start before
-// the handler does, and one that blocked would stop the start.
-var errNotServing = errors.New("the API server is not serving yet")
+// errNotServing is what a request meets when the handler does not come, and
+// after Close.
+var errNotServing = errors.New("the API server is not serving")
 
 // transport is an http.RoundTripper that calls a handler in this process: the
 // loopback connection without TLS, sockets or serialized HTTP. The response
 // body streams: a watch event is readable as soon as the handler has flushed.
 // It is safe for concurrent use.
+//
+// Clients inside the engine start before the handler does. Their requests wait
+// for it, so that the start does not begin with errors and retries; but not for
+// longer than patience, because one that is made by the goroutine that builds
+// the chain waits for itself.
 type transport struct {
-	handler atomic.Pointer[http.Handler]
+	patience time.Duration
+	serving  chan struct{} // closed by serve
+	handler  atomic.Pointer[http.Handler]
 }
 
-func (t *transport) serve(h http.Handler) { t.handler.Store(&h) }
-func (t *transport) stop()                { t.handler.Store(nil) }
+func newTransport(patience time.Duration) *transport {
+	return &transport{patience: patience, serving: make(chan struct{})}
+}
+
+// serve sets the handler; it must be called once.
+func (t *transport) serve(h http.Handler) {
+	t.handler.Store(&h)
+	close(t.serving)
+}
+
+func (t *transport) stop() { t.handler.Store(nil) }
+
+// wait returns the handler once there is one.
+func (t *transport) wait(ctx context.Context) (http.Handler, error) {
+	select {
+	case <-t.serving:
+	default:
+		timeout := time.NewTimer(t.patience)
+		defer timeout.Stop()
+		select {
+		case <-t.serving:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timeout.C:
+			return nil, errNotServing
+		}
+	}
+	if h := t.handler.Load(); h != nil {
+		return *h, nil
+	}
+	return nil, errNotServing
+}
 
 // RoundTrip runs the handler in a goroutine of its own and returns when it has
-// sent its header. It returns errNotServing while there is no handler, the
+// sent its header. It returns errNotServing when there is no handler, the
 // request context's error when that ends first, and the panic as an error when
 // the handler panics before its header.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	h := t.handler.Load()
-	if h == nil {
+	h, err := t.wait(r.Context())
+	if err != nil {
 		if r.Body != nil {
 			r.Body.Close()
 		}
-		return nil, errNotServing
+		return nil, err
 	}
 
 	ctx, cancel := context.WithCancel(r.Context())
@@ -67,7 +104,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			w.WriteHeader(http.StatusOK)
 			pw.Close()
 		}()
-		(*h).ServeHTTP(w, in)
+		h.ServeHTTP(w, in)
 	}()
 
 	select {

@@ -12,7 +12,7 @@ import (
 
 func roundTrip(ctx context.Context, t *testing.T, h http.HandlerFunc) (*http.Response, error) {
 	t.Helper()
-	tr := &transport{}
+	tr := newTransport(time.Minute)
 	tr.serve(h)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, loopbackHost+"/path?q=1", nil)
 	if err != nil {
@@ -21,13 +21,36 @@ func roundTrip(ctx context.Context, t *testing.T, h http.HandlerFunc) (*http.Res
 	return tr.RoundTrip(r)
 }
 
-func TestTransportRefusesBeforeItServes(t *testing.T) {
-	r, err := http.NewRequest(http.MethodGet, loopbackHost, nil)
-	if err != nil {
-		t.Fatal(err)
+func TestTransportWaitsForTheHandler(t *testing.T) {
+	request := func(ctx context.Context, tr *transport) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, loopbackHost, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := tr.RoundTrip(r)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err
 	}
-	if _, err := (&transport{}).RoundTrip(r); !errors.Is(err, errNotServing) {
-		t.Errorf("RoundTrip before serve: %v, want errNotServing", err)
+	if err := request(t.Context(), newTransport(time.Millisecond)); !errors.Is(err, errNotServing) {
+		t.Errorf("no handler in time: %v, want errNotServing", err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := request(canceled, newTransport(time.Hour)); !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller gives up: %v, want Canceled", err)
+	}
+	tr := newTransport(time.Hour)
+	answered := make(chan error)
+	go func() { answered <- request(t.Context(), tr) }()
+	tr.serve(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if err := <-answered; err != nil {
+		t.Errorf("the handler comes: %v", err)
+	}
+	tr.stop()
+	if err := request(t.Context(), tr); !errors.Is(err, errNotServing) {
+		t.Errorf("after stop: %v, want errNotServing", err)
 	}
 }
 
