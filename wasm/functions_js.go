@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/hack-pad/safejs"
+	"k8s.io/component-base/version"
+
+	"github.com/kubetab/kubetab/wasm/bridge"
+)
+
+// publish sets globalThis.kubetabEngine. Its functions are the only ones that Go gives to JavaScript, and
+// have their names there for good, so that a thawed engine can be given its functions back by name.
+//
+// They run inside a JavaScript call: none may wait, and none throws. What is wrong with a call is logged.
+func publish(b *bridge.Bridge, host *jsHost, start time.Time, closeEngine func()) error {
+	engine, err := safejs.ValueOf(map[string]any{})
+	if err != nil {
+		return err
+	}
+	for name, f := range map[string]func(a *arguments) any{
+		"request": func(a *arguments) any {
+			id, method, url, headers, hasBody := a.number(0), a.text(1), a.text(2), a.list(host, 3), a.truth(4)
+			if a.err == nil {
+				b.Request(id, method, url, headers, hasBody)
+			}
+			return nil
+		},
+		"body": func(a *arguments) any {
+			if id, chunk := a.number(0), a.bytes(1); a.err == nil {
+				b.Body(id, chunk)
+			}
+			return nil
+		},
+		"credit": func(a *arguments) any {
+			if id, n := a.number(0), a.number(1); a.err == nil {
+				b.Credit(id, n)
+			}
+			return nil
+		},
+		"cancel": func(a *arguments) any {
+			if id := a.number(0); a.err == nil {
+				b.Cancel(id)
+			}
+			return nil
+		},
+		"stats": func(*arguments) any { return stats(b, start) },
+		"close": func(*arguments) any { closeEngine(); return nil },
+	} {
+		function, err := safejs.FuncOf(func(_ safejs.Value, values []safejs.Value) (result any) {
+			a := &arguments{values: values}
+			defer func() {
+				if p := recover(); p != nil {
+					a.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+				if a.err != nil {
+					log.Printf("kubetabEngine.%s: %v", name, a.err)
+				}
+			}()
+			return f(a)
+		})
+		if err != nil {
+			return err
+		}
+		if err := engine.Set(name, function); err != nil {
+			return err
+		}
+	}
+	return safejs.Global().Set("kubetabEngine", engine)
+}
+
+// arguments reads those of a call. The first error stays, and what is read after it is zero.
+type arguments struct {
+	values []safejs.Value
+	err    error
+}
+
+func argument[T any](a *arguments, i int, read func(safejs.Value) (T, error)) (v T) {
+	if a.err == nil && i >= len(a.values) {
+		a.err = fmt.Errorf("argument %d is missing", i)
+	}
+	if a.err == nil {
+		if v, a.err = read(a.values[i]); a.err != nil {
+			a.err = fmt.Errorf("argument %d: %w", i, a.err)
+		}
+	}
+	return v
+}
+
+func (a *arguments) number(i int) int  { return argument(a, i, safejs.Value.Int) }
+func (a *arguments) truth(i int) bool  { return argument(a, i, safejs.Value.Bool) }
+func (a *arguments) text(i int) string { return argument(a, i, safejs.Value.String) }
+
+func (a *arguments) list(host *jsHost, i int) []string {
+	list := argument(a, i, host.stringsOf)
+	for i, s := range list {
+		list[i] = fromByteString(s)
+	}
+	return list
+}
+
+// bytes copies an Uint8Array; null is nil, and an empty array is not.
+func (a *arguments) bytes(i int) []byte {
+	return argument(a, i, func(v safejs.Value) ([]byte, error) {
+		if v.IsNull() {
+			return nil, nil
+		}
+		n, err := v.Length()
+		if err != nil {
+			return nil, err
+		}
+		data := make([]byte, n)
+		_, err = safejs.CopyBytesToGo(data, v)
+		return data, err
+	})
+}
+
+// stats describes the engine as JSON. It stops the world for about a millisecond.
+func stats(b *bridge.Bridge, start time.Time) string {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	text, err := json.Marshal(struct {
+		Version     string  `json:"version"`
+		Goroutines  int     `json:"goroutines"`
+		Requests    int     `json:"requests"`    // handlers that have not returned
+		HeapBytes   uint64  `json:"heapBytes"`   // live and not yet collected
+		LinearBytes int     `json:"linearBytes"` // the module's memory as the browser counts it
+		Collections uint32  `json:"collections"` // of garbage
+		PauseMS     float64 `json:"pauseMs"`     // all of them together
+		UptimeMS    int64   `json:"uptimeMs"`
+	}{
+		version.Get().GitVersion, runtime.NumGoroutine(), b.Running(), m.HeapAlloc, memoryPages() * 65536,
+		m.NumGC, float64(m.PauseTotalNs) / 1e6, time.Since(start).Milliseconds(),
+	})
+	if err != nil {
+		panic(err) // numbers and a string
+	}
+	return string(text)
+}

@@ -1,0 +1,303 @@
+// The wasm engine inside Node: what the engine worker of the page is to a browser.
+//
+// One engine per thread: kubetabHost, kubetabEngine and Go are globals by agreement with wasm/*.go.
+
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+// What a response may be ahead of its reader.
+export const WINDOW = 256 * 1024;
+
+// How much of stderr is kept, to tell what the program died of.
+const LAST_WORDS = 64 * 1024;
+
+export class EngineError extends Error {
+  name = 'EngineError';
+}
+
+/**
+ * Starts an engine and returns when the module runs; stages tell how far it has come.
+ *
+ * @param {object} options
+ * @param {string} options.wasm path of the module; wasm_exec.js lies beside it
+ * @param {object} [options.config] the settings of wasm/settings.go
+ * @param {(name: string, ms: number) => void} [options.onStage]
+ * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
+ * @param {(instance: WebAssembly.Instance, go: object) => void} [options.onInstance] before the program runs
+ * @returns {Promise<Engine>}
+ * @throws {EngineError} when the program ends before it takes requests
+ */
+export async function startEngine({ wasm, config, onStage, onLog = (text) => process.stderr.write(text), onInstance }) {
+  const engine = new Engine(onStage, onLog);
+  // Read from disk for each engine rather than imported once: a test may have built another one since.
+  await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
+  engine.captureOutput();
+  globalThis.kubetabHost = engine.host(config === undefined ? '' : JSON.stringify(config));
+
+  const go = new globalThis.Go();
+  go.argv = ['kubetab'];
+  go.env = {};
+  go.exit = (code) => engine.ended(code);
+  // An exception in Go's frames (the JavaScript stack being full is one) leaves Go's own stacks in a state
+  // from which nothing can go on. Without this it would be an unhandled rejection of some timer's.
+  const resume = go._resume;
+  go._resume = function () {
+    if (engine.code !== undefined) return;
+    try {
+      resume.call(go);
+    } catch (error) {
+      engine.crashed(error);
+    }
+  };
+  const { instance } = await WebAssembly.instantiate(await readFile(wasm), go.importObject);
+  engine.memory = instance.exports.mem;
+  onInstance?.(instance, go);
+  go.run(instance).catch((error) => engine.crashed(error));
+  await engine.started;
+  return engine;
+}
+
+export class Engine {
+  #functions; // kubetabEngine, once it is there
+  #streams = new Map();
+  #lastID = 0;
+  #lastWords = '';
+  #fatal = ''; // what Go itself said it dies of
+  #onStage;
+  #onLog;
+  #stages = new Map(); // name -> ms
+  #waiting = new Map(); // stage name -> functions to call
+  #settleStarted;
+  #settleExited;
+
+  /** The module's linear memory. */
+  memory;
+  /** The exit code, once the program has ended. */
+  code;
+  /** Resolves to the exit code when the program has ended. */
+  exited = new Promise((resolve) => (this.#settleExited = resolve));
+  /** Resolves when requests may be made. */
+  started = new Promise((resolve, reject) => (this.#settleStarted = { resolve, reject }));
+
+  constructor(onStage, onLog) {
+    this.#onStage = onStage;
+    this.#onLog = onLog;
+    this.started.catch(() => {}); // whoever awaits it sees the error
+  }
+
+  /** Names and times (in ms since the program began) of the stages reached. */
+  get stages() {
+    return Object.fromEntries(this.#stages);
+  }
+
+  /** Resolves when the stage has been reached; rejects with an EngineError when it cannot be any more. */
+  stage(name) {
+    if (this.#stages.has(name)) return Promise.resolve();
+    if (this.code !== undefined) return Promise.reject(this.#error());
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), { resolve, reject }]);
+    });
+  }
+
+  /** What kubetabEngine.stats() tells. */
+  stats() {
+    this.#assertRuns();
+    return JSON.parse(this.#functions.stats());
+  }
+
+  /** Asks the program to end; resolves to its exit code. */
+  close() {
+    if (this.code === undefined) this.#functions?.close();
+    return this.exited;
+  }
+
+  /**
+   * Begins a request at the lowest level; the caller grants credit and answers pulls itself.
+   *
+   * @param {{method: string, url: string, headers?: string[], hasBody?: boolean}} request
+   * @param {object} on head(status, headers), chunk(bytes), end(), abort(message), pull(): called while Go
+   *   runs, so they must not wait; calling back from inside works, but returning first is cheaper
+   * @returns {{body(bytes: Uint8Array | null): void, credit(bytes: number): void, cancel(): void}}
+   *   calls after the end do nothing
+   */
+  open({ method, url, headers = [], hasBody = false }, on) {
+    this.#assertRuns();
+    const id = ++this.#lastID;
+    this.#streams.set(id, on);
+    this.#functions.request(id, method, url, headers, hasBody);
+    const call = (name, ...args) => {
+      if (this.#streams.has(id) && this.code === undefined) this.#functions[name](id, ...args);
+    };
+    return {
+      body: (bytes) => call('body', bytes),
+      credit: (bytes) => call('credit', bytes),
+      cancel: () => {
+        call('cancel');
+        this.#streams.delete(id);
+      },
+    };
+  }
+
+  /**
+   * fetch for the engine, with a path for a URL: same arguments, same Response, no credentials or redirects.
+   *
+   * @param {string} url path and query
+   * @param {RequestInit} [init] body: anything a Response takes
+   * @returns {Promise<Response>}
+   * @throws {EngineError} when the response cannot be completed; the signal's reason when it is aborted
+   */
+  async fetch(url, { method = 'GET', headers, body, signal } = {}) {
+    signal?.throwIfAborted();
+    const pairs = [...new Headers(headers)].flat();
+    const outgoing = body == null ? undefined : new Response(body);
+    const type = outgoing?.headers.get('content-type');
+    if (type && !new Headers(headers).has('content-type')) pairs.push('content-type', type);
+    const reader = outgoing?.body.getReader();
+    return await new Promise((resolve, reject) => {
+      let controller;
+      let finished = false;
+      const fail = (error) => {
+        finished = true;
+        reader?.cancel(error).catch(() => {});
+        reject(error);
+        controller?.error(error);
+      };
+      const send = async () => {
+        try {
+          const { value, done } = await reader.read();
+          stream.body(done ? null : value);
+        } catch (error) {
+          stream.cancel();
+          fail(error);
+        }
+      };
+      const aborted = () => {
+        if (finished) return;
+        stream.cancel();
+        fail(signal.reason);
+      };
+      const stream = this.open(
+        { method, url, headers: pairs, hasBody: reader !== undefined },
+        {
+          head: (status, list) => {
+            const empty = [204, 205, 304].includes(status) || method === 'HEAD';
+            const answer = new Headers();
+            for (let i = 0; i < list.length; i += 2) answer.append(list[i], list[i + 1]);
+            const source = new ReadableStream(
+              {
+                start: (c) => void (controller = c),
+                pull: () => {}, // credit is given as chunks are taken, below
+                cancel: () => {
+                  finished = true;
+                  stream.cancel();
+                },
+              },
+              { highWaterMark: 0 },
+            );
+            resolve(new Response(empty ? null : metered(source, (n) => stream.credit(n)), { status, headers: answer }));
+          },
+          chunk: (bytes) => controller.enqueue(bytes),
+          end: () => {
+            finished = true;
+            signal?.removeEventListener('abort', aborted);
+            controller.close();
+          },
+          abort: (message) => fail(new EngineError(message)),
+          pull: () => void send(),
+        },
+      );
+      signal?.addEventListener('abort', aborted, { once: true });
+      stream.credit(WINDOW);
+      if (reader) void send();
+    });
+  }
+
+  /** @internal kubetabHost, as wasm/host_js.go calls it. */
+  host(config) {
+    const last = (id) => {
+      const on = this.#streams.get(id);
+      this.#streams.delete(id);
+      return on;
+    };
+    return {
+      config,
+      started: () => {
+        this.#functions = globalThis.kubetabEngine;
+        this.#settleStarted.resolve();
+      },
+      stage: (name, ms) => {
+        this.#stages.set(name, ms);
+        this.#onStage?.(name, ms);
+        for (const { resolve } of this.#waiting.get(name) ?? []) resolve();
+        this.#waiting.delete(name);
+      },
+      head: (id, status, headers) => this.#streams.get(id)?.head(status, headers),
+      chunk: (id, bytes) => this.#streams.get(id)?.chunk(bytes),
+      pull: (id) => this.#streams.get(id)?.pull(),
+      end: (id) => last(id)?.end(),
+      abort: (id, message) => last(id)?.abort(message),
+      fatal: (message) => void (this.#fatal = message),
+    };
+  }
+
+  /** @internal Makes Go's stdout and stderr ours. wasm_exec.js has made fs, and calls it by that name. */
+  captureOutput() {
+    const decoder = new TextDecoder();
+    globalThis.fs.writeSync = (fd, bytes) => {
+      const text = decoder.decode(bytes, { stream: true });
+      if (fd === 2) this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
+      this.#onLog(text);
+      return bytes.length;
+    };
+  }
+
+  /** @internal The program has ended. */
+  ended(code) {
+    if (this.code !== undefined) return;
+    this.code = code;
+    const error = this.#error();
+    for (const on of this.#streams.values()) on.abort(error.message);
+    this.#streams.clear();
+    for (const list of this.#waiting.values()) for (const { reject } of list) reject(error);
+    this.#waiting.clear();
+    this.#settleStarted.reject(error);
+    this.#settleExited(code);
+  }
+
+  /** @internal JavaScript threw inside Go's frames. */
+  crashed(error) {
+    this.#fatal ||= String(error?.stack ?? error);
+    this.#onLog(`kubetab: ${this.#fatal}\n`);
+    this.ended(2);
+  }
+
+  #assertRuns() {
+    if (this.code !== undefined) throw this.#error();
+    if (!this.#functions) throw new EngineError('the engine does not take requests yet');
+  }
+
+  // Why there is no engine any more. Go prints a panic of any goroutine and ends with 2.
+  #error() {
+    if (this.code === 0) return new EngineError('the engine was closed');
+    const panic = this.#lastWords.match(/^(panic: |fatal error: |runtime: )[^]*/m)?.[0];
+    return new EngineError(this.#fatal || panic || `the engine ended with code ${this.code}`);
+  }
+}
+
+// A stream that calls taken(n) when a reader has taken n bytes of source.
+function metered(source, taken) {
+  const reader = source.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = await reader.read();
+        if (done) return controller.close();
+        controller.enqueue(value);
+        taken(value.length);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,86 @@
+// A plain HTTP server in front of an engine, for programs that speak HTTP and not fetch events.
+
+import { createServer } from 'node:http';
+import { WINDOW } from './engine.mjs';
+
+/**
+ * Serves the engine on a socket.
+ *
+ * @param {import('./engine.mjs').Engine} engine
+ * @param {{host?: string, port?: number}} [address] loopback and any free port by default
+ * @returns {Promise<{url: string, close(): Promise<void>}>}
+ * @throws {Error} with code EADDRINUSE and the like
+ */
+export async function serve(engine, { host = '127.0.0.1', port = 0 } = {}) {
+  // Header limits are the bridge's to enforce, which answers as net/http does.
+  const server = createServer({ maxHeaderSize: 2 << 20, keepAlive: true }, (req, res) => handle(engine, req, res));
+  await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const { address, family, port: bound } = server.address();
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function handle(engine, req, res) {
+  const length = req.headers['content-length'];
+  const hasBody = length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) !== 0;
+  let stream;
+  try {
+    stream = engine.open({ method: req.method, url: req.url, headers: req.rawHeaders, hasBody }, answer(req, res, (n) => stream.credit(n)));
+  } catch (error) {
+    return refuse(res, 503, error.message);
+  }
+  // One chunk of the body is under way at a time, so the request is paused until Go has read it.
+  if (hasBody) {
+    req.on('data', (bytes) => {
+      req.pause();
+      stream.body(bytes);
+    });
+    req.on('end', () => stream.body(null));
+  }
+  res.on('close', () => stream.cancel());
+  stream.credit(WINDOW);
+}
+
+// What the engine calls for one request, while Go runs.
+function answer(req, res, credit) {
+  return {
+    head(status, headers) {
+      res.writeHead(status, headers);
+      // A response that is complete by the time Go rests goes out in one packet; of one that is not (a
+      // watch), the head goes at once.
+      queueMicrotask(() => {
+        if (!res.writableEnded && !res.destroyed) res.flushHeaders();
+      });
+    },
+    chunk(bytes) {
+      const grant = () => credit(bytes.length);
+      if (res.write(bytes)) queueMicrotask(grant);
+      else res.once('drain', grant);
+    },
+    end() {
+      res.end();
+      req.resume(); // what is left of a body that nobody read
+    },
+    abort(message) {
+      if (res.headersSent) res.destroy();
+      else refuse(res, 500, message);
+      req.resume();
+    },
+    pull: () => req.resume(),
+  };
+}
+
+function refuse(res, code, message) {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+  res.writeHead(code, { 'Content-Type': 'application/json' });
+  res.end(JSON.stringify(status));
+}

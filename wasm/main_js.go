@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/wasm/bridge"
+)
+
+// closeLimit is how long close() waits for handlers that do not heed their context.
+const closeLimit = 10 * time.Second
+
+func main() {
+	start := time.Now()
+	host, err := findHost()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kubetab:", err)
+		os.Exit(1)
+	}
+	if err := run(host, start); err != nil {
+		host.fatal(err.Error())
+		fmt.Fprintln(os.Stderr, "kubetab:", err)
+		os.Exit(1)
+	}
+}
+
+// run starts an engine, serves the host until it asks to close, and ends the engine.
+func run(host *jsHost, start time.Time) error {
+	text, err := host.config()
+	if err != nil {
+		return err
+	}
+	s, err := parseSettings(text)
+	if err != nil {
+		return err
+	}
+	debug.SetGCPercent(s.GCPercent)
+	logWarningsOnly(s.Verbosity)
+
+	b := bridge.New(host)
+	closing := make(chan struct{})
+	var once sync.Once
+	if err := publish(b, host, start, func() { once.Do(func() { close(closing) }) }); err != nil {
+		return err
+	}
+	if err := host.started(); err != nil {
+		return err
+	}
+
+	c := s.engine()
+	c.OnStage = func(stage core.Stage) { host.stage(string(stage), time.Since(start)) }
+	engine, err := core.New(context.Background(), c)
+	if err != nil {
+		return fmt.Errorf("start the API server: %w", err)
+	}
+	b.SetHandler(engine.Handler())
+
+	<-closing
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	if err := b.Close(ctx); err != nil {
+		return err
+	}
+	return engine.Close()
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubetab/kubetab/core"
+)
+
+// settings is kubetabHost.config. All fields are optional.
+type settings struct {
+	RuntimeConfig   map[string]string `json:"runtimeConfig"`   // as --runtime-config
+	FeatureGates    map[string]bool   `json:"featureGates"`    // as --feature-gates
+	EmulatedVersion string            `json:"emulatedVersion"` // such as "1.36"
+	Host            string            `json:"host"`            // host:port in discovery
+	Verbosity       int               `json:"verbosity"`       // of the log on stderr: 0 is warnings and errors, n is klog's V(n-1)
+	GCPercent       int               `json:"gcPercent"`       // as GOGC
+	Anonymous       bool              `json:"anonymous"`       // requests without credentials are anonymous, not the administrator's
+}
+
+// defaultGCPercent trades time for memory, which a tab has less of.
+const defaultGCPercent = 50
+
+// parseSettings reads text; empty text means the defaults.
+// Errors: text that is not one JSON object of known fields.
+func parseSettings(text string) (settings, error) {
+	s := settings{GCPercent: defaultGCPercent}
+	if text == "" {
+		return s, nil
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	err := d.Decode(&s)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return s, nil
+		}
+		err = fmt.Errorf("more than one value")
+	}
+	return s, fmt.Errorf("kubetabHost.config: %w", err)
+}
+
+// engine is what the settings mean to core. A page has no way to log in and nobody else to keep out, so
+// whoever brings no credentials is the administrator.
+func (s settings) engine() core.Config {
+	c := core.Config{
+		RuntimeConfig:   s.RuntimeConfig,
+		FeatureGates:    s.FeatureGates,
+		EmulatedVersion: s.EmulatedVersion,
+		Host:            s.Host,
+	}
+	if !s.Anonymous {
+		c.DefaultUser = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+	}
+	return c
+}
