@@ -23,7 +23,10 @@ func (db *DB) Compact(ctx context.Context, rev int64) error {
 	if err := db.setCompacted(ctx, rev); err != nil {
 		return err
 	}
-	return db.dropHistory(rev)
+	if err := db.dropHistory(rev); err != nil {
+		return err
+	}
+	return db.journal.RewriteIfWorth()
 }
 
 // setCompacted makes rev the compaction revision, for good: a crash from here on

@@ -29,6 +29,10 @@ const (
 	defaultMaxTxnOps       = 128
 	// defaultProgressInterval is etcd's --watch-progress-notify-interval.
 	defaultProgressInterval = 10 * time.Minute
+	// defaultSyncDelay is etcd's --backend-batch-interval.
+	defaultSyncDelay = 100 * time.Millisecond
+	// firstRev is the revision of an empty store.
+	firstRev = 1
 )
 
 // Options configure Open. The zero value is an empty store in memory.
@@ -36,6 +40,14 @@ type Options struct {
 	// Path is the file that keeps the records, created when it does not exist.
 	// "" keeps them in memory only.
 	Path string
+
+	// SyncAlways makes every write wait until it is on the disk, and nobody sees it
+	// before. Otherwise a write is acknowledged when the operating system has it:
+	// then killing the process loses nothing, and a loss of power may take what was
+	// written in the last SyncDelay. 0 is defaultSyncDelay. Neither concerns a store
+	// in memory.
+	SyncAlways bool
+	SyncDelay  time.Duration
 
 	// Clock drives leases and periodic progress notifications. nil is the real clock.
 	Clock clock.WithTicker
@@ -72,9 +84,6 @@ type DB struct {
 	compactMu sync.Mutex
 	// writeMu admits one writer; see the package comment for the order of locks.
 	writeMu sync.Mutex
-	// broken is set, under writeMu, when the journal failed in a way that leaves
-	// open what it holds. Nothing is written any more: see DB.record.
-	broken error
 
 	mu     sync.RWMutex // guards all below
 	closed bool
@@ -89,8 +98,11 @@ type DB struct {
 
 // Open opens the store at opts.Path, or an empty one in memory.
 //
-// It fails when the file cannot be read or written, when its records are damaged
-// or of a newer format (the error names the file and the place).
+// A last record that a crash left incomplete is cut off; see Repaired. Open fails
+// with ErrLocked when another process has the file open, with an error that names
+// the file and the place when it is damaged anywhere else, with one that says so
+// when it is of a newer format or of another program, and with the operating
+// system's when it cannot be read or written. It changes nothing then.
 func Open(opts Options) (*DB, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.RealClock{}
@@ -104,23 +116,26 @@ func Open(opts Options) (*DB, error) {
 	if opts.ProgressInterval == 0 {
 		opts.ProgressInterval = defaultProgressInterval
 	}
-	j, err := journal.Open(journal.Options{Path: opts.Path})
+	if opts.SyncDelay == 0 {
+		opts.SyncDelay = defaultSyncDelay
+	}
+	j, err := journal.Open(journal.Options{Path: opts.Path, SyncAlways: opts.SyncAlways, SyncDelay: opts.SyncDelay})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("etcd: %w", err)
 	}
 	db := &DB{
 		opts:       opts,
 		clock:      opts.Clock,
 		journal:    j,
 		done:       make(chan struct{}),
-		rev:        1,
+		rev:        firstRev,
 		compactRev: -1,
 		index:      newKeyIndex(),
 	}
 	db.watchers.init()
 	db.leases.init()
 	if err := db.load(); err != nil {
-		return nil, errors.Join(err, j.Close())
+		return nil, errors.Join(fmt.Errorf("etcd: %w", err), j.Close())
 	}
 	// Unique per DB, because upstream keeps process-wide maps keyed by endpoint
 	// (etcd3.StartCompactorPerEndpoint, the feature support checker).
@@ -167,6 +182,10 @@ func (db *DB) CompactRevision() int64 {
 	return db.compactRev
 }
 
+// Repaired returns how many bytes Open cut off from the end of the file, because a
+// crash had left the last record incomplete. It had not been acknowledged.
+func (db *DB) Repaired() int64 { return db.journal.Repaired() }
+
 // Size returns the bytes that the store takes - of the file, or in memory - and
 // how many of them are in use by records that are not superseded.
 func (db *DB) Size() (size, inUse int64, err error) {
@@ -195,6 +214,10 @@ func (db *DB) start() bool {
 func (db *DB) header(rev int64) *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: db.clusterID, MemberId: db.clusterID, Revision: rev, RaftTerm: 1}
 }
+
+// ErrLocked is returned by Open when another process, or another DB of this one,
+// has the file open.
+var ErrLocked = journal.ErrLocked
 
 // errStopped answers requests after Close.
 var errStopped = rpctypes.ErrGRPCStopped

@@ -3,7 +3,6 @@ package etcd
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/kubetab/kubetab/core/etcd/internal/journal"
@@ -13,14 +12,15 @@ import (
 func (db *DB) load() error {
 	type revocation struct{ lease, rev int64 }
 	var (
-		format  string
 		revoked []revocation
 	)
 	// In key order: leases, then the store's own facts, then revisions, oldest first.
 	err := db.journal.Load(func(key, payload string) error {
 		switch {
-		case key == keyFormat:
-			format = payload
+		case key == keyCluster:
+			r := recordReader{rest: payload}
+			db.clusterID = r.uvarint()
+			return r.err
 		case key == keyCompact:
 			r := recordReader{rest: payload}
 			db.compactRev = int64(r.uvarint())
@@ -36,9 +36,9 @@ func (db *DB) load() error {
 			if err != nil {
 				return fmt.Errorf("revision %d: %w", rev, err)
 			}
-			// Revisions from the compaction on are never dropped.
-			if rev > db.rev+1 && db.rev+1 >= db.compactRev && db.rev+1 > 2 {
-				return fmt.Errorf("revision %d is missing", db.rev+1)
+			// Compaction leaves gaps below its revision, nothing else does.
+			if rev != db.rev+1 && rev > max(db.compactRev, firstRev) {
+				return fmt.Errorf("revision %d is missing", max(db.rev+1, db.compactRev))
 			}
 			db.rev = rev
 			for _, v := range versions {
@@ -56,11 +56,14 @@ func (db *DB) load() error {
 	if err != nil {
 		return fmt.Errorf("load %s: %w", db.journal.Name(), err)
 	}
-	if err := db.checkFormat(format); err != nil {
-		return err
-	}
 	if db.compactRev > db.rev {
-		return fmt.Errorf("load %s: compacted at %d but the last revision is %d", db.journal.Name(), db.compactRev, db.rev)
+		return fmt.Errorf("load %s: revision %d is missing", db.journal.Name(), db.compactRev)
+	}
+	if db.clusterID == 0 {
+		db.clusterID = uint64(randomID())
+		if err := db.record(keyCluster, uvarintRecord(keyCluster, int64(db.clusterID))); err != nil {
+			return err
+		}
 	}
 	// A crash between the record of a revocation and the removal of the lease.
 	for _, r := range revoked {
@@ -84,32 +87,6 @@ func (db *DB) load() error {
 		}
 	}
 	db.checkInvariants()
-	return nil
-}
-
-// checkFormat reads, or for an empty store writes, the format record:
-// name, version and cluster id.
-func (db *DB) checkFormat(format string) error {
-	if format == "" {
-		if db.rev > 1 || len(db.leases.byID) > 0 {
-			return fmt.Errorf("load %s: it has records but no format record", db.journal.Name())
-		}
-		db.clusterID = uint64(randomID())
-		payload := fmt.Sprintf("%s %d %x", formatName, formatVersion, db.clusterID)
-		return db.journal.Set(keyFormat, journal.Seal(keyFormat, []byte(payload)))
-	}
-	fields := strings.Fields(format)
-	if len(fields) < 2 || fields[0] != formatName {
-		return fmt.Errorf("load %s: it is not a store of kubetab: %q", db.journal.Name(), format)
-	}
-	if fields[1] != strconv.Itoa(formatVersion) || len(fields) != 3 {
-		return fmt.Errorf("load %s: it has format %s, this program reads format %d; use a newer program", db.journal.Name(), fields[1], formatVersion)
-	}
-	id, err := strconv.ParseUint(fields[2], 16, 64)
-	if err != nil {
-		return fmt.Errorf("load %s: cluster id: %w", db.journal.Name(), err)
-	}
-	db.clusterID = id
 	return nil
 }
 

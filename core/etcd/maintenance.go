@@ -44,4 +44,3 @@ func (m maintenance) AlarmList(ctx context.Context) (*clientv3.AlarmResponse, er
 	}
 	return &clientv3.AlarmResponse{Header: m.db.header(m.db.Revision())}, nil
 }
-

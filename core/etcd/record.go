@@ -13,7 +13,7 @@ import (
 // transaction of any size is one record.
 //
 //	"l" lease id (8 bytes, big endian)   ->  a lease
-//	"m" name                             ->  the store's own facts: format, compact
+//	"m" name                             ->  a number: the cluster id, the compaction revision
 //	"r" revision (8 bytes, big endian)   ->  the operations of that revision
 //
 // A revision's record, in the notation of encoding/binary:
@@ -25,17 +25,14 @@ import (
 //	uvarint  length of the value, value                         (opPut)
 //	uvarint  lease id                                           (opRevoke)
 //
-// formatVersion changes when an older program could not read the records.
+// What cannot be read by an older program needs a new version of the journal's header.
 const (
 	prefixLease    = "l"
 	prefixMeta     = "m"
 	prefixRevision = "r"
 
-	keyFormat  = prefixMeta + "format"
+	keyCluster = prefixMeta + "cluster"
 	keyCompact = prefixMeta + "compact"
-
-	formatName    = "kubetab-etcd"
-	formatVersion = 1
 )
 
 const (

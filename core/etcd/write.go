@@ -3,8 +3,6 @@ package etcd
 import (
 	"context"
 	"fmt"
-
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
 // write runs decide, alone among writers, and commits the changes it makes as one
@@ -43,11 +41,8 @@ func (db *DB) write(ctx context.Context, decide func(*view) error) (int64, error
 
 // record puts a record into the journal. Called under writeMu.
 func (db *DB) record(key, record string) error {
-	if db.broken != nil {
-		return db.broken
-	}
 	if err := db.journal.Set(key, record); err != nil {
-		return fmt.Errorf("%w: %w", rpctypes.ErrGRPCNoSpace, err)
+		return fmt.Errorf("etcd: %w", err)
 	}
 	return nil
 }

@@ -8,33 +8,67 @@ import (
 )
 
 // SealSize is how many bytes Seal appends.
-const SealSize = 4
+const SealSize = crc32.Size
 
+// castagnoli is a table of constants.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errSeal is returned for a record whose checksum is not that of its bytes.
-var errSeal = errors.New("checksum does not match")
+var (
+	errSeal = errors.New("the checksum of a record does not match")
+	errKey  = errors.New("the checksum of a name does not match")
+)
 
-// Seal appends the checksum of key and payload to payload and returns the whole
-// as a string without copying it: payload belongs to the result from then on,
-// and no one may change it. Give payload SealSize bytes of spare capacity.
-func Seal(key string, payload []byte) string {
-	sum := crc32.Checksum(unsafe.Slice(unsafe.StringData(key), len(key)), castagnoli)
-	sum = crc32.Update(sum, castagnoli, payload)
-	payload = binary.BigEndian.AppendUint32(payload, sum)
-	return unsafe.String(unsafe.SliceData(payload), len(payload))
+// Seal appends the checksum of name and payload to payload and returns the whole
+// as a string without copying it: payload belongs to the result from then on, and
+// no one may change it. It should have SealSize bytes of spare capacity.
+func Seal(name string, payload []byte) string {
+	return borrow(binary.BigEndian.AppendUint32(payload, checksum(name, borrow(payload))))
 }
 
-// Unseal returns the payload of a sealed record, a substring of it.
-func Unseal(key, record string) (string, error) {
+// Unseal returns the payload of a sealed record, a substring of it. It fails when
+// the record is not what was sealed.
+func Unseal(name, record string) (string, error) {
 	n := len(record) - SealSize
-	if n < 0 {
-		return "", errSeal
-	}
-	sum := crc32.Checksum(unsafe.Slice(unsafe.StringData(key), len(key)), castagnoli)
-	sum = crc32.Update(sum, castagnoli, unsafe.Slice(unsafe.StringData(record), n))
-	if sum != binary.BigEndian.Uint32([]byte(record[n:])) {
+	if n < 0 || checksum(name, record[:n]) != binary.BigEndian.Uint32([]byte(record[n:])) {
 		return "", errSeal
 	}
 	return record[:n], nil
 }
+
+// keyOf returns the key under which buntdb has the record of name: the name and
+// its checksum, because a delete has nothing else that could carry one.
+func keyOf(name string) string {
+	key := make([]byte, 0, len(name)+crc32.Size)
+	key = append(key, name...)
+	key = binary.BigEndian.AppendUint32(key, checksum(name, ""))
+	return borrow(key)
+}
+
+// nameOf is the inverse of keyOf.
+func nameOf(key string) (string, error) {
+	n := len(key) - crc32.Size
+	if n < 0 || checksum(key[:n], "") != binary.BigEndian.Uint32([]byte(key[n:])) {
+		return "", errKey
+	}
+	return key[:n], nil
+}
+
+// open takes apart what buntdb has.
+func open(key, record string) (name, payload string, err error) {
+	if name, err = nameOf(key); err != nil {
+		return "", "", err
+	}
+	payload, err = Unseal(name, record)
+	return name, payload, err
+}
+
+func checksum(a, b string) uint32 {
+	return crc32.Update(crc32.Checksum(bytesOf(a), castagnoli), castagnoli, bytesOf(b))
+}
+
+// bytesOf returns the bytes of s, to be read only.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// borrow returns b as a string over the same bytes, which must not change as long
+// as the string is used.
+func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
