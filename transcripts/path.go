@@ -58,6 +58,9 @@ func only(v any, paths []string) any {
 			out = merge(out, part)
 		}
 	}
+	if out == nil {
+		return map[string]any{}
+	}
 	return out
 }
 

@@ -170,9 +170,11 @@ func (r *run) request(ctx context.Context, s *Step) (answer string, done bool, e
 		body = string(data)
 	}
 	r.remember(s, req, resp, body)
-	if cond, ok := s.Directive("until"); ok && !holds(cond, resp.StatusCode, body) {
-		shown, _ := show(body)
-		return resp.Status + "\n" + shown, false, fmt.Errorf("@until %s does not hold", cond)
+	for _, d := range s.Directives {
+		if d.Name == "until" && !holds(d.Args, resp.StatusCode, body) {
+			shown, _ := show(body)
+			return resp.Status + "\n" + shown, false, fmt.Errorf("@until %s does not hold", d.Args)
+		}
 	}
 	if err := r.capture(s, resp, body); err != nil {
 		return "", true, err
