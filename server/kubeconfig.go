@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,11 +36,14 @@ type Kubeconfig struct {
 var ErrForeignKubeconfig = errors.New("a kubeconfig that kubetab did not write is never overwritten")
 
 // CheckKubeconfig tells whether [WriteKubeconfig] may write to path: nothing is there, or a kubeconfig with nothing in
-// it but what Kubetab wrote. Errors: ErrForeignKubeconfig, or the file cannot be read, with what to do in the text.
+// it but what Kubetab wrote. Errors: ErrForeignKubeconfig, or the file cannot be read or has no folder to be in, with what
+// to do in the text.
 func CheckKubeconfig(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		if _, err = os.Stat(filepath.Dir(path)); err == nil {
+			return nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w: choose another with --kubeconfig FILE", path, cause(err))

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/component-base/version"
+
+	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/server"
+)
+
+// serviceIP is the address of the Service `kubernetes`, the first of the engine's service network.
+const serviceIP = "10.0.0.1"
+
+func newServeCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the Kubernetes API, and the playground page",
+		Long: `serve starts the Kubernetes API on an HTTPS address and writes a kubeconfig for its administrator.
+Beside it, on a plain HTTP address, it serves the playground page, whose API server runs inside the browser.
+
+Everything is in memory and gone when the process ends, unless --data-dir or --etcd-servers says where to keep it.
+SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exits 0.`,
+		Example: `  # An API in memory, on the default addresses; then, in another shell:
+  kubetab serve
+  export KUBECONFIG=$PWD/kubetab.kubeconfig; kubectl get namespaces
+
+  # Keep everything in a folder
+  kubetab serve --data-dir ~/.local/share/kubetab
+
+  # On a real etcd
+  kubetab serve --etcd-servers http://127.0.0.1:2379 --cert-dir keys
+
+  # For a test: free ports, no page, a kubeconfig of its own
+  kubetab serve --listen 127.0.0.1:0 --http '' --kubeconfig "$(mktemp)"
+
+  # Every API there is, and an audit log
+  kubetab serve --runtime-config api/all=true --audit-log audit.log`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return usageError{err}
+			}
+			err := serve(c.Context(), o, c.OutOrStdout())
+			if c.Context().Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // stopped while it was starting
+			}
+			return err
+		},
+	}
+	o.add(c.Flags())
+	return c
+}
+
+// serve opens everything in the order in which it is quickest to fail, serves until ctx ends, and closes it again in
+// the opposite order: listeners, engine, store.
+func serve(ctx context.Context, o options, out io.Writer) (err error) {
+	start := time.Now()
+	closeLast := func(c io.Closer) {
+		if closeErr := c.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("while stopping: %w", closeErr)
+		}
+	}
+	logger, err := setUpLogging(o.verbosity)
+	if err != nil {
+		return err
+	}
+	if o.kubeconfig != "" {
+		if err := server.CheckKubeconfig(o.kubeconfig); err != nil {
+			return err
+		}
+	}
+	front := server.Frontend{DrainTime: o.drainTime, ErrorLog: logger}
+	if front.API, err = server.Listen("listen", o.listen); err != nil {
+		return err
+	}
+	defer front.API.Close() // a second close after Serve, with an error of no interest
+	address := server.ClientAddress(front.API)
+	if o.http != "" && (o.static != "" || o.staticGiven) {
+		site, err := server.NewSite(o.static, "https://"+address)
+		if err != nil {
+			return err
+		}
+		defer closeLast(site)
+		if front.Page, err = server.Listen("http", o.http); err != nil {
+			return err
+		}
+		defer front.Page.Close()
+		front.Site = site
+	}
+
+	config := core.Config{
+		EtcdServers:        o.etcdServers,
+		RootCA:             nil,
+		Host:               address,
+		FeatureGates:       o.featureGates,
+		RuntimeConfig:      o.runtimeConfig,
+		EmulatedVersion:    o.emulatedVersion,
+		CompactionInterval: o.compactionInterval,
+	}
+	if o.compactionInterval == 0 {
+		config.CompactionInterval = -1 // the flag says never as kube-apiserver's does, the field as a zero value must
+	}
+	// The store before the keys: it holds the lock on the folder that both are in.
+	store := "in memory"
+	switch {
+	case o.dataDir != "":
+		if config.Store, err = openStore(o.dataDir); err != nil {
+			return err
+		}
+		defer closeLast(config.Store)
+		store = "in " + o.dataDir
+	case len(o.etcdServers) > 0:
+		if err := server.CheckEtcd(ctx, o.etcdServers); err != nil {
+			return err
+		}
+		store = "on etcd"
+	}
+	keys, err := server.OpenKeys(o.certDir, server.Hosts(o.listen, serviceIP, o.tlsSANs), nil)
+	if err != nil {
+		return err
+	}
+	front.TLS = server.TLSConfig(keys)
+	config.RootCA = keys.CA()
+	config.ServiceAccountKey = keys.ServiceAccountKey()
+	if config.Tokens, err = staticTokens(keys.Token(), o.tokenAuthFile); err != nil {
+		return err
+	}
+	extra, err := clientAuthorities(o.clientCAFile)
+	if err != nil {
+		return err
+	}
+	config.ClientCA = keys.ClientCAs(extra)
+	var auditFile io.Closer
+	if config.AuditSink, config.AuditPolicy, auditFile, err = openAudit(o.auditLog, o.auditPolicy); err != nil {
+		return err
+	}
+	defer closeLast(auditFile)
+
+	engine, err := core.New(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer closeLast(engine)
+	front.Handler = engine.Handler()
+
+	served := make(chan error, 1)
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { served <- front.Serve(serving) }()
+	err = engine.Ready(ctx)
+	if err == nil && o.kubeconfig != "" {
+		err = server.WriteKubeconfig(o.kubeconfig, server.Kubeconfig{Server: "https://" + address, CA: keys.CA(), Token: keys.Token()})
+	}
+	if err != nil {
+		stop()
+		<-served
+		return err
+	}
+	greet(out, o, front, store, time.Since(start))
+	return <-served
+}
+
+// openStore opens the in-process etcd in the folder dir.
+func openStore(dir string) (*etcd.DB, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("--data-dir: %w", err)
+	}
+	path := filepath.Join(dir, "kubetab.db")
+	db, err := etcd.Open(etcd.Options{Path: path})
+	if errors.Is(err, etcd.ErrLocked) {
+		return nil, fmt.Errorf("--data-dir %s: in use by another kubetab: stop it, or choose another folder", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--data-dir %s: cannot read the data: %w: restore a copy, or choose another folder", dir, err)
+	}
+	return db, nil
+}
+
+// greet prints what a user wants to know next.
+func greet(out io.Writer, o options, front server.Frontend, store string, took time.Duration) {
+	fmt.Fprintf(out, "Kubernetes %s, %s, ready in %.2f s\n", version.Get().GitVersion, store, took.Seconds())
+	fmt.Fprintf(out, "  API         https://%s\n", server.ClientAddress(front.API))
+	switch {
+	case front.Page != nil:
+		fmt.Fprintf(out, "  page        http://%s\n", server.ClientAddress(front.Page))
+	case o.http != "":
+		fmt.Fprintln(out, "  page        not built: run make build, or give --static DIR")
+	}
+	if o.kubeconfig == "" {
+		return
+	}
+	path, err := filepath.Abs(o.kubeconfig)
+	if err != nil {
+		path = o.kubeconfig
+	}
+	fmt.Fprintf(out, "  kubeconfig  %s\n\n  export KUBECONFIG=%s\n", path, path)
+}
