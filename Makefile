@@ -1,0 +1,141 @@
+# Every task a person runs. `make` alone prints them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Kubernetes is compiled once per set of tags and flags: keep them the same
+# everywhere. grpcnotrace leaves out x/net/trace, and with it a template engine
+# that keeps every exported method of every type in the program.
+TAGS        := grpcnotrace
+KUBERNETES  := v1.37.0
+VERSION     := $(KUBERNETES)+kubetab
+COMMIT      := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
+VERSION_PKG := k8s.io/component-base/version
+X_VERSION   := -X $(VERSION_PKG).gitVersion=$(VERSION) -X $(VERSION_PKG).gitMajor=1 -X $(VERSION_PKG).gitMinor=37
+X_COMMIT    := -X $(VERSION_PKG).gitCommit=$(COMMIT) -X $(VERSION_PKG).gitTreeState=clean -X $(VERSION_PKG).buildDate=$(DATE)
+LDFLAGS     := -s -w $(X_VERSION) $(X_COMMIT)
+# kubectl is upstream's, and says so.
+KUBECTL_LDFLAGS := -s -w -X $(VERSION_PKG).gitVersion=$(KUBERNETES) -X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES)
+
+WASM_FLAGS := -modfile=build/patch/go.mod -overlay=build/patch/overlay.json -trimpath -tags $(TAGS)
+WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/go_js_wasm_exec
+
+# Tests leave the commit out, so that a commit does not link them again.
+GOTEST := go test -tags $(TAGS) -ldflags="$(X_VERSION)"
+
+# brotli quality of the module: 9 takes 20 s, 11 takes six minutes and is for a
+# release, 0 compresses nothing.
+BROTLI ?= 9
+LISTEN ?= 127.0.0.1:6443
+HTTP   ?= 127.0.0.1:8080
+URL    ?=
+TOKEN  ?=
+
+.PHONY: help
+help: ## print this list
+	@echo "Kubetab: the Kubernetes API server in a browser tab, and as one small binary."
+	@echo
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+	@echo
+	@echo "  VERBOSE=1 shows the output of long steps as it comes; it is kept in build/log either way."
+
+##### set-up and build
+
+.PHONY: setup
+setup: ## fetch Go modules and npm packages, and check the tools
+	@scripts/tools
+	@scripts/step "fetch Go modules" go mod download
+	@scripts/packages
+
+.PHONY: chromium
+chromium:
+	@scripts/chromium
+
+.PHONY: native
+native: bin-kubetab bin-kubectl ## build bin/kubetab and bin/kubectl
+
+.PHONY: bin-kubetab bin-kubectl
+bin-kubetab:
+	@scripts/step "build bin/kubetab (4 minutes the first time)" go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
+bin-kubectl:
+	@scripts/step "build bin/kubectl" go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/kubectl k8s.io/kubernetes/cmd/kubectl
+
+.PHONY: patch
+patch:
+	@scripts/step "lay out the js/wasm twins of upstream files" go run ./wasm/patch
+
+.PHONY: wasm
+wasm: patch ## build build/wasm/kubetab.wasm, the engine for the browser
+	@mkdir -p build/wasm
+	@scripts/step "build the wasm module (3 minutes the first time)" env GOOS=js GOARCH=wasm go build $(WASM_FLAGS) -ldflags="$(LDFLAGS)" -o build/wasm/kubetab.wasm ./wasm
+	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
+
+.PHONY: page
+page: setup wasm ## build web/dist, the page with the module beside it
+	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web
+
+.PHONY: build
+build: setup native page ## build everything, with .br and .gz variants for a web server
+
+.PHONY: run
+run: ## set up, build and start the playground and the native API
+	@$(MAKE) build BROTLI=0
+	@exec bin/kubetab serve --listen $(LISTEN) --http $(HTTP)
+
+##### checks and tests
+
+.PHONY: test
+test: build check test-go test-race test-js test-transcripts test-web ## everything that must pass before a change lands
+
+.PHONY: check
+check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rules, size budget
+	@scripts/step "gofmt" scripts/gofmt
+	@scripts/step "go mod tidy changes nothing" go mod tidy -diff
+	@scripts/step "go vet" go vet -tags $(TAGS) ./...
+	@scripts/step "go vet for js/wasm" env GOOS=js GOARCH=wasm go vet -modfile=build/patch/go.mod -tags $(TAGS) ./wasm/... ./core/etcd
+	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) ./...
+	@scripts/step "TypeScript and lint" npm run --silent check -w web
+	@scripts/size --check
+
+.PHONY: test-go
+test-go: native
+	@$(GOTEST) ./...
+
+.PHONY: test-race
+test-race:
+	@go test -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
+
+.PHONY: test-js
+test-js: wasm
+	@GOOS=js GOARCH=wasm go test -modfile=build/patch/go.mod -tags $(TAGS) -exec "$(WASM_EXEC)" ./core/etcd
+
+.PHONY: test-transcripts
+test-transcripts: wasm
+	@scripts/transcripts-wasm
+
+.PHONY: test-web
+test-web: page chromium
+	@npm test --silent -w web
+	@npm run --silent test:browser -w web
+
+##### measures
+
+.PHONY: size
+size: wasm ## where the bytes of the module go, and how they stand to the budget
+	@scripts/size
+
+.PHONY: bench
+bench: build chromium ## start time, memory and latency in one table; URL=... TOKEN=... adds another server
+	@scripts/bench $(if $(URL),-url "$(URL)") $(if $(TOKEN),-token "$(TOKEN)")
+
+.PHONY: format
+format: ## format Go and TypeScript
+	@gofmt -w $$(git ls-files '*.go')
+	@npm run --silent format -w web
+
+.PHONY: clean
+clean: ## remove what was built; module and package caches stay
+	@rm -rf bin build web/dist
