@@ -1,0 +1,199 @@
+// Builds web/dist: the page, its workers, and the wasm module beside them, each also as .br and .gz.
+//
+//   KUBETAB_BROTLI   brotli quality for the module, 1 to 11; 0 = compress nothing (default 9)
+//   KUBETAB_WASM     folder that holds kubetab.wasm and wasm_exec.js (default build/wasm)
+//
+// The module is compressed once: the variants are kept in build/web under its hash and copied from there.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzipSync,
+} from 'node:zlib';
+import { build } from 'vite';
+import { pageConfig, serviceWorkerConfig } from './config.mjs';
+
+const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const root = resolve(web, '..');
+const dist = join(web, 'dist');
+const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
+const kept = join(root, 'build/web');
+const quality = Number(process.env.KUBETAB_BROTLI ?? 9);
+
+const began = Date.now();
+const say = (words) => console.log(`web: ${words}`);
+const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+
+function fail(words) {
+  console.error(`web: ${words}`);
+  process.exit(1);
+}
+
+if (!Number.isInteger(quality) || quality < 0 || quality > 11) {
+  fail(`KUBETAB_BROTLI must be a number from 0 to 11, not "${process.env.KUBETAB_BROTLI}".`);
+}
+for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
+  if (!existsSync(join(wasmDir, name))) {
+    fail(
+      `${relative(root, join(wasmDir, name))} is missing. Run \`make wasm\` first, then build the page again.`,
+    );
+  }
+}
+
+const module = await prepareModule();
+const shared = { module: module.info, wasmExec: join(wasmDir, 'wasm_exec.js') };
+
+await build(pageConfig({ ...shared, outDir: dist }));
+const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
+const fingerprint = createHash('sha256');
+for (const file of ['index.html', ...files]) {
+  fingerprint.update(file).update(await readFile(join(dist, file)));
+}
+await build(
+  serviceWorkerConfig({
+    ...shared,
+    outDir: dist,
+    precache: files,
+    build: fingerprint.update(module.info.url).digest('hex').slice(0, 12),
+  }),
+);
+const csp = (await readFile(join(web, 'CSP'), 'utf8')).trim();
+await writeFile(join(dist, '_headers'), headersFile(csp));
+
+for (const [suffix, path] of module.files) {
+  await copyFile(path, join(dist, module.info.url + suffix));
+}
+const sizes = await compressAssets([...files, 'index.html', 'sw.js']);
+const manifest = { module: module.info, files: sizes };
+await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+say(`web/dist is ready after ${seconds(began)}`);
+
+/** Names the module after its content and compresses it, or finds that done. */
+async function prepareModule() {
+  const source = join(wasmDir, 'kubetab.wasm');
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(source), hash);
+  const name = `kubetab.${hash.digest('hex').slice(0, 12)}.wasm`;
+  const { size } = await stat(source);
+  const info = { url: name, bytes: size };
+  const files = [['', source]];
+  say(`${name}: ${mb(size)}`);
+  if (quality > 0) {
+    await mkdir(kept, { recursive: true });
+    const variants = [
+      ['br', '.br', `br${quality}`, () => brotli(quality, size)],
+      ['gzip', '.gz', 'gz', () => createGzip({ level: 9 })],
+    ];
+    await Promise.all(
+      variants.map(async ([coding, suffix, label, compressor]) => {
+        const target = join(kept, `${name}.${label}`);
+        if (!existsSync(target)) await compress(source, size, target, coding, compressor());
+        info[coding] = (await stat(target)).size;
+        files.push([suffix, target]);
+        say(`${name}${suffix}: ${mb(info[coding])}`);
+      }),
+    );
+    await forget(name);
+  }
+  return { info, files };
+}
+
+function brotli(q, size) {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: q,
+    [constants.BROTLI_PARAM_LGWIN]: 24,
+    [constants.BROTLI_PARAM_SIZE_HINT]: size,
+  };
+  return createBrotliCompress({ params });
+}
+
+/** Written under another name first: an interrupted build must not leave half a file that looks whole. */
+async function compress(source, size, target, coding, compressor) {
+  const since = Date.now();
+  let read = 0;
+  const input = createReadStream(source, { highWaterMark: 1 << 20 });
+  input.on('data', (piece) => {
+    read += piece.length;
+  });
+  const timer = setInterval(
+    () => say(`${coding}: ${mb(read)} of ${mb(size)}, ${seconds(since)}`),
+    5000,
+  );
+  await pipeline(input, compressor, createWriteStream(`${target}.part`));
+  clearInterval(timer);
+  await rename(`${target}.part`, target);
+  say(`${coding}: done in ${seconds(since)}`);
+}
+
+/** Drops the variants of earlier modules. */
+async function forget(name) {
+  for (const file of await readdir(kept)) {
+    if (!file.startsWith(name)) await rm(join(kept, file));
+  }
+}
+
+/** Sizes of the page's own files; compresses those that are text, unless told not to. */
+async function compressAssets(names) {
+  const sizes = [];
+  for (const file of names) {
+    const path = join(dist, file);
+    const bytes = await readFile(path);
+    const entry = { path: file, bytes: bytes.length };
+    sizes.push(entry);
+    if (quality === 0 || !/\.(html|js|css|svg|json|webmanifest)$/.test(file)) continue;
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+    const br = brotliCompressSync(bytes, { params });
+    const gzip = gzipSync(bytes, { level: 9 });
+    await writeFile(`${path}.br`, br);
+    await writeFile(`${path}.gz`, gzip);
+    Object.assign(entry, { br: br.length, gzip: gzip.length });
+  }
+  // A server may take a variant that is older than its file for a leftover.
+  const now = new Date();
+  for (const file of await list(dist)) {
+    if (/\.(br|gz)$/.test(file)) await utimes(join(dist, file), now, now);
+  }
+  return sizes;
+}
+
+async function list(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** For static hosts that read such a file; bin/kubetab sends the same by itself. */
+function headersFile(policy) {
+  return `/*
+  Content-Security-Policy: ${policy}
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+/*.wasm
+  Content-Type: application/wasm
+  Cache-Control: public, max-age=31536000, immutable
+/sw.js
+  Cache-Control: no-cache
+`;
+}

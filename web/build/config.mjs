@@ -1,0 +1,63 @@
+// What Vite is told: once for the page and its engine worker, once for the service worker, which must be one classic
+// script with a name that never changes.
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Lets the worker import Go's glue, which is copied from GOROOT and not part of this tree. */
+const wasmExecPlugin = (path) => ({
+  name: 'wasm-exec',
+  resolveId: (id) => (id === 'virtual:wasm_exec' ? path : null),
+});
+
+const TARGET = 'es2022';
+
+export function pageConfig({ module, wasmExec, outDir }) {
+  return {
+    configFile: false,
+    root: web,
+    base: './',
+    logLevel: 'warn',
+    define: { __MODULE__: JSON.stringify(module) },
+    plugins: [wasmExecPlugin(wasmExec)],
+    worker: { format: 'es', plugins: () => [wasmExecPlugin(wasmExec)] },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: TARGET,
+      // A font or picture inlined as a data: address would need a wider content security policy.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      chunkSizeWarningLimit: 1000,
+    },
+  };
+}
+
+export function serviceWorkerConfig({ module, outDir, precache, build }) {
+  return {
+    configFile: false,
+    root: web,
+    publicDir: false,
+    logLevel: 'warn',
+    define: {
+      __MODULE__: JSON.stringify(module),
+      __PRECACHE__: JSON.stringify(precache),
+      __BUILD__: JSON.stringify(build),
+    },
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: TARGET,
+      // Left readable: whoever looks at it in the developer tools should understand what answers their requests.
+      minify: false,
+      lib: {
+        entry: join(web, 'src/sw.ts'),
+        formats: ['iife'],
+        name: 'kubetab',
+        fileName: () => 'sw.js',
+      },
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { reachOverChannel } from './bridge';
+import { EngineLink } from './link';
+
+/** Held by the tab whose worker runs the engine, in browsers without SharedWorker. */
+const LEADER_LOCK = 'kubetab-leader';
+
+/**
+ * Where this tab finds the engine:
+ *
+ * - `shared`: a SharedWorker, which lives as long as any tab does;
+ * - `leader`: a worker of this tab, which won the election; other tabs use it too, and it ends with this tab;
+ * - `follower`: the worker of another tab. When that tab closes, one of the others starts a new and empty engine.
+ */
+export type Home = 'shared' | 'leader' | 'follower';
+
+export interface HomeEvents {
+  /** A connection was made, at first and after every loss that could be mended. */
+  onLink(link: EngineLink, home: Home): void;
+  /** The worker could not even be loaded. */
+  onBroken(why: string): void;
+}
+
+/** Connects this tab to the engine and keeps it connected. `reopen` is for when the worker is gone. */
+export function findEngine(events: HomeEvents): { reopen(): void } {
+  return typeof SharedWorker === 'function' ? inSharedWorker(events) : byElection(events);
+}
+
+function inSharedWorker(events: HomeEvents): { reopen(): void } {
+  const open = () => {
+    const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
+      type: 'module',
+      name: 'kubetab',
+    });
+    worker.onerror = () => events.onBroken('The script of the engine worker could not be loaded.');
+    events.onLink(new EngineLink(worker.port, 'page'), 'shared');
+  };
+  open();
+  return { reopen: open };
+}
+
+function byElection(events: HomeEvents): { reopen(): void } {
+  let worker: Worker | null = null;
+  const lead = () => {
+    worker?.terminate();
+    worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
+    worker.onerror = (event) =>
+      events.onBroken(event.message || 'The script of the engine worker could not be loaded.');
+    const { port1, port2 } = new MessageChannel();
+    worker.postMessage(port1, [port1]);
+    events.onLink(new EngineLink(port2, 'page'), 'leader');
+  };
+  if (!navigator.locks) {
+    lead();
+    return { reopen: lead };
+  }
+  const following = reachOverChannel((port) => {
+    if (!worker) events.onLink(new EngineLink(port, 'page'), 'follower');
+  });
+  void navigator.locks.request(LEADER_LOCK, () => {
+    following.stop();
+    lead();
+    return new Promise<never>(() => undefined);
+  });
+  return { reopen: () => (worker ? lead() : undefined) };
+}

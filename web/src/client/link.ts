@@ -1,0 +1,179 @@
+import type { EngineState, EngineStats, FromEngine, Hello, ToEngine } from '../protocol';
+import { exchange } from './exchange';
+import { PROTOCOL } from './version';
+
+/**
+ * One party's connection to the engine worker: the control port, what the engine says of its state, and the certainty
+ * of hearing when the worker dies. The worker holds a Web Lock while it lives; being granted that lock is the news of
+ * its death, which no message could bring.
+ */
+export class EngineLink {
+  readonly #port: MessagePort;
+  readonly #lost = new AbortController();
+  readonly #welcomed: Promise<void>;
+  #welcome!: () => void;
+  #state: EngineState | null = null;
+  #worker = '';
+  readonly #answers = new Map<number, (message: FromEngine) => void>();
+  #nonce = 0;
+  #release: () => void = () => undefined;
+
+  /** Called whenever the state changes, first with the state in the welcome. */
+  onState: (state: EngineState) => void = () => undefined;
+
+  constructor(port: MessagePort, role: Hello['role']) {
+    this.#port = port;
+    this.#welcomed = new Promise((resolve) => {
+      this.#welcome = resolve;
+    });
+    port.onmessage = ({ data }: MessageEvent<FromEngine>) => this.#receive(data);
+    void this.#introduce(role);
+  }
+
+  /** Aborted when the worker at the other end is gone or speaks another protocol; the reason is an Error with words. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get state(): EngineState | null {
+    return this.#state;
+  }
+
+  /** Names the worker: another name after a reconnect means another engine, with none of the old objects. */
+  get worker(): string {
+    return this.#worker;
+  }
+
+  /** Resolves when the worker has answered, rejects with the reason of `lost`. */
+  async welcomed(): Promise<void> {
+    await Promise.race([this.#welcomed, rejected(this.lost)]);
+  }
+
+  /** See `exchange`. */
+  request(request: Request, url: string): Promise<Response> {
+    return exchange(this.#port, request, url, this.lost);
+  }
+
+  async stats(): Promise<EngineStats | null> {
+    const nonce = ++this.#nonce;
+    const answer = await this.#ask({ type: 'stats', nonce }, nonce);
+    return answer.type === 'stats' ? answer.stats : null;
+  }
+
+  /** Resolves when the worker answers; rejects only when it is lost. A worker busy in Go answers late. */
+  async ping(): Promise<void> {
+    const nonce = ++this.#nonce;
+    await this.#ask({ type: 'ping', nonce }, nonce);
+  }
+
+  /** A new control port to the same engine, for another party to say hello on. */
+  introduce(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.introducePort(port1);
+    return port2;
+  }
+
+  /** As `introduce`, with a channel whose other end was already given away. */
+  introducePort(port: MessagePort): void {
+    this.#send({ type: 'introduce', port }, [port]);
+  }
+
+  restart(): void {
+    this.#send({ type: 'restart' });
+  }
+
+  close(): void {
+    this.#send({ type: 'goodbye' });
+    this.#abandon('This connection was closed.');
+  }
+
+  async #introduce(role: Hello['role']): Promise<void> {
+    const lock = await this.#hold();
+    this.#send({ type: 'hello', protocol: PROTOCOL, role, lock });
+  }
+
+  /** Takes a lock that nobody else wants and keeps it until the link is closed or this thread dies. */
+  #hold(): Promise<string | null> {
+    if (!navigator.locks) return Promise.resolve(null);
+    const name = `kubetab-party-${crypto.randomUUID()}`;
+    return new Promise((held) => {
+      void navigator.locks.request(name, () => {
+        held(name);
+        return new Promise<void>((release) => {
+          this.#release = release;
+        });
+      });
+    });
+  }
+
+  #receive(message: FromEngine): void {
+    switch (message.type) {
+      case 'welcome':
+        if (message.protocol !== PROTOCOL) {
+          this.#abandon(versionWords(message.protocol));
+          return;
+        }
+        this.#worker = message.worker;
+        if (message.lock) this.#watchOver(message.lock);
+        this.#welcome();
+        this.#setState(message.state);
+        return;
+      case 'refused':
+        this.#abandon(versionWords(message.protocol));
+        return;
+      case 'state':
+        this.#setState(message.state);
+        return;
+      case 'stats':
+      case 'pong':
+        this.#answers.get(message.nonce)?.(message);
+        this.#answers.delete(message.nonce);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #watchOver(lock: string): void {
+    navigator.locks
+      .request(lock, { mode: 'shared', signal: this.lost }, () =>
+        this.#abandon('The worker that held the cluster has ended.'),
+      )
+      .catch(() => undefined); // the link was closed first
+  }
+
+  #setState(state: EngineState): void {
+    this.#state = state;
+    this.onState(state);
+  }
+
+  async #ask(message: ToEngine, nonce: number): Promise<FromEngine> {
+    await this.welcomed();
+    const answer = new Promise<FromEngine>((resolve) => this.#answers.set(nonce, resolve));
+    this.#send(message);
+    return Promise.race([answer, rejected(this.lost)]);
+  }
+
+  #send(message: ToEngine, transfer: Transferable[] = []): void {
+    this.#port.postMessage(message, transfer);
+  }
+
+  #abandon(why: string): void {
+    if (this.lost.aborted) return;
+    this.#lost.abort(new Error(why));
+    this.#answers.clear();
+    this.#release();
+    this.#port.close();
+  }
+}
+
+function versionWords(theirs: number): string {
+  return `The engine worker speaks version ${theirs} of the protocol and this page version ${PROTOCOL}. Close every tab of this site, then open it again.`;
+}
+
+function rejected(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,85 @@
+import type { FromServiceWorker, ToServiceWorker } from '../protocol';
+
+const KEEP_AWAKE_MS = 10_000;
+
+/** What the service worker needs of a page. */
+export interface ServiceWorkerPage {
+  /** A new control port to the engine. */
+  introduce(): MessagePort;
+  /** The page is now controlled, or no longer: requests through the service worker work, or do not. */
+  onControl(controlled: boolean): void;
+  /** A new version has been installed and waits until every tab is closed, or `takeOver` is called. */
+  onUpdate(takeOver: () => void): void;
+}
+
+/**
+ * The page's side of the service worker: registers it, lends it ports to the engine, keeps it awake while it streams.
+ *
+ * @param script address of sw.js, whose folder becomes the scope
+ * @returns why there is no service worker, or null when it is registered
+ */
+export async function serveServiceWorker(
+  script: URL,
+  page: ServiceWorkerPage,
+): Promise<string | null> {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) {
+    return 'This browser or this window offers no service worker (they need https or localhost).';
+  }
+  const say = (to: ServiceWorker | null, message: ToServiceWorker, transfer: Transferable[] = []) =>
+    to?.postMessage(message, transfer);
+  let awake = 0;
+
+  serviceWorker.addEventListener('message', ({ data, source }) => {
+    const from = source as ServiceWorker | null;
+    const message = data as FromServiceWorker;
+    switch (message.type) {
+      case 'want-engine': {
+        const port = page.introduce();
+        say(from, { type: 'engine-port', port }, [port]);
+        return;
+      }
+      case 'open-streams':
+        window.clearTimeout(awake);
+        if (message.count > 0) {
+          awake = window.setTimeout(() => say(from, { type: 'keep-awake' }), KEEP_AWAKE_MS);
+        }
+        return;
+      default:
+        message satisfies never;
+    }
+  });
+  serviceWorker.startMessages();
+  const tell = () => page.onControl(serviceWorker.controller !== null);
+  serviceWorker.addEventListener('controllerchange', tell);
+  tell();
+
+  try {
+    const registration = await serviceWorker.register(script, { updateViaCache: 'none' });
+    offerUpdates(registration, page);
+    const { active } = await serviceWorker.ready;
+    if (!serviceWorker.controller) say(active, { type: 'claim-me' });
+    return null;
+  } catch (error) {
+    return `The service worker could not be installed: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+/** Lets the engine's module be kept for offline use, once the engine runs and the network is at rest. */
+export async function keepModuleForOffline(): Promise<void> {
+  const registration = await navigator.serviceWorker?.ready;
+  registration?.active?.postMessage({ type: 'keep-module' } satisfies ToServiceWorker);
+}
+
+function offerUpdates(registration: ServiceWorkerRegistration, page: ServiceWorkerPage): void {
+  const offer = (waiting: ServiceWorker) =>
+    page.onUpdate(() => waiting.postMessage({ type: 'take-over' } satisfies ToServiceWorker));
+  const { waiting } = registration;
+  if (waiting && registration.active) offer(waiting);
+  registration.addEventListener('updatefound', () => {
+    const { installing } = registration;
+    installing?.addEventListener('statechange', () => {
+      if (installing.state === 'installed' && registration.active) offer(installing);
+    });
+  });
+}

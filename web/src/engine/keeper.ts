@@ -1,0 +1,117 @@
+import type { BeginRequest, Dead, EngineState, EngineStats, StageTime } from '../protocol';
+import type { ModuleInfo } from './module';
+import { Program } from './program';
+import { answerUnavailable, Requests } from './requests';
+import type { KubetabEngine } from './seam';
+
+/**
+ * The one engine of this worker: starts it, knows what it is doing, gives it requests, starts it again when asked to.
+ */
+export class Keeper {
+  /** Called on every change. Progress of the download is limited to a few calls per second. */
+  onState: (state: EngineState) => void = () => undefined;
+
+  readonly #info: ModuleInfo;
+  readonly #base: URL;
+  readonly #requests = new Requests();
+  #program: Program | null = null;
+  #engine: KubetabEngine | null = null;
+  #state: EngineState;
+
+  constructor(info: ModuleInfo, base: URL) {
+    this.#info = info;
+    this.#base = base;
+    this.#state = {
+      phase: 'downloading',
+      loaded: 0,
+      total: info.bytes,
+      transferTotal: info.br ?? info.gzip ?? info.bytes,
+    };
+  }
+
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  start(): void {
+    const began = performance.now();
+    let downloadMs = 0;
+    let lastReport = 0;
+    const stages: StageTime[] = [];
+    const program = new Program(this.#requests, {
+      onBytes: (loaded, total, transferTotal) => {
+        const now = performance.now();
+        if (loaded < total && now - lastReport < 80) return;
+        lastReport = now;
+        downloadMs = now - began;
+        this.#set({ phase: 'downloading', loaded, total, transferTotal });
+      },
+      onEngine: (engine) => {
+        this.#engine = engine;
+      },
+      onStage: (stage) => {
+        stages.push(stage);
+        const ms = performance.now() - began;
+        if (stage.name === 'ready') {
+          this.#set({ phase: 'ready', startMs: ms, downloadMs, stages });
+        } else {
+          this.#set({ phase: 'starting', stage: stage.name, ms });
+        }
+      },
+      onDead: (dead) => this.#died(dead),
+    });
+    this.#program = program;
+    this.#set({ ...this.#fresh() });
+    void program.run(this.#info, this.#base);
+  }
+
+  restart(): void {
+    this.#program?.stop(this.#engine);
+    this.#engine = null;
+    this.#requests.failAll('The API server was restarted.');
+    this.start();
+  }
+
+  request(message: BeginRequest, owner: object): void {
+    if (this.#engine) {
+      this.#requests.begin(this.#engine, message, owner);
+    } else if (this.#state.phase === 'dead') {
+      answerUnavailable(message, `${this.#state.what} ${this.#state.why}`, 30);
+    } else {
+      answerUnavailable(message, 'The API server is still starting.', 1);
+    }
+  }
+
+  /** A party is gone: what it asked for is no longer wanted. */
+  forget(owner: object): void {
+    this.#requests.cancelAllOf(owner);
+  }
+
+  stats(): EngineStats | null {
+    const json = this.#engine?.stats();
+    return json ? (JSON.parse(json) as EngineStats) : null;
+  }
+
+  /** An error that nobody caught. Those of WebAssembly come from Go's timers; any other is a defect of this worker. */
+  uncaught(error: unknown): boolean {
+    const fromGo = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+    if (fromGo) this.#program?.failed(error);
+    return fromGo;
+  }
+
+  #died(dead: Dead): void {
+    this.#engine = null;
+    this.#set(dead);
+    this.#requests.failAll(`${dead.what} ${dead.why}`);
+  }
+
+  #fresh(): EngineState {
+    const { bytes, br, gzip } = this.#info;
+    return { phase: 'downloading', loaded: 0, total: bytes, transferTotal: br ?? gzip ?? bytes };
+  }
+
+  #set(state: EngineState): void {
+    this.#state = state;
+    this.onState(state);
+  }
+}

@@ -1,0 +1,98 @@
+import { PROTOCOL } from '../client/version';
+import type { FromEngine, ToEngine } from '../protocol';
+import type { Keeper } from './keeper';
+
+/**
+ * Who talks to this worker: pages and the service worker, each over a control port that begins with `Hello`. A party
+ * that dies without a word is found through the Web Lock it named, and its requests are ended: a closed tab must not
+ * leave watches running.
+ */
+export class Parties {
+  readonly #keeper: Keeper;
+  readonly #worker = crypto.randomUUID();
+  readonly #lock: Promise<string | null>;
+  readonly #ports = new Set<MessagePort>();
+
+  constructor(keeper: Keeper) {
+    this.#keeper = keeper;
+    this.#lock = holdForLife(`kubetab-engine-${this.#worker}`);
+    keeper.onState = (state) => this.#tell({ type: 'state', state });
+  }
+
+  admit(port: MessagePort): void {
+    port.onmessage = ({ data }: MessageEvent<ToEngine>) => void this.#greet(port, data);
+  }
+
+  async #greet(port: MessagePort, message: ToEngine): Promise<void> {
+    if (message.type !== 'hello') return;
+    if (message.protocol !== PROTOCOL) {
+      post(port, { type: 'refused', protocol: PROTOCOL });
+      port.close();
+      return;
+    }
+    // Requests may follow at once: nothing may be lost while the lock is being taken.
+    port.onmessage = ({ data }: MessageEvent<ToEngine>) => this.#receive(port, data);
+    if (message.lock) this.#watchOver(port, message.lock);
+    const lock = await this.#lock;
+    this.#ports.add(port);
+    const { state } = this.#keeper;
+    post(port, { type: 'welcome', protocol: PROTOCOL, worker: this.#worker, lock, state });
+  }
+
+  #receive(port: MessagePort, message: ToEngine): void {
+    switch (message.type) {
+      case 'hello':
+        return;
+      case 'introduce':
+        this.admit(message.port);
+        return;
+      case 'request':
+        this.#keeper.request(message, port);
+        return;
+      case 'restart':
+        this.#keeper.restart();
+        return;
+      case 'stats':
+        post(port, { type: 'stats', nonce: message.nonce, stats: this.#keeper.stats() });
+        return;
+      case 'ping':
+        post(port, { type: 'pong', nonce: message.nonce });
+        return;
+      case 'goodbye':
+        this.#leave(port);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #watchOver(port: MessagePort, lock: string): void {
+    void navigator.locks.request(lock, { mode: 'shared' }, () => this.#leave(port));
+  }
+
+  #leave(port: MessagePort): void {
+    this.#ports.delete(port);
+    this.#keeper.forget(port);
+    port.onmessage = null;
+    port.close();
+  }
+
+  #tell(message: FromEngine): void {
+    for (const port of this.#ports) post(port, message);
+  }
+}
+
+function post(port: MessagePort, message: FromEngine): void {
+  port.postMessage(message);
+}
+
+/** Resolves with the name once the lock is held; it is never released, so that its release means death. */
+function holdForLife(name: string): Promise<string | null> {
+  if (!navigator.locks) return Promise.resolve(null);
+  return new Promise((held) => {
+    void navigator.locks.request(name, () => {
+      held(name);
+      return new Promise<never>(() => undefined);
+    });
+  });
+}

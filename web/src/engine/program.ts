@@ -1,0 +1,163 @@
+import type { Dead, StageTime } from '../protocol';
+import { compileModule, DownloadError, type ModuleInfo, type OnBytes } from './module';
+import { captureOutput } from './output';
+import type { Requests } from './requests';
+import type { KubetabEngine } from './seam';
+import { Go } from './wasm-exec';
+
+/** What the program tells while it comes up, runs and ends. After `onDead` nothing more is called. */
+export interface ProgramEvents {
+  readonly onBytes: OnBytes;
+  /** `engine` can take requests from now on, though the API may still answer 503 until the stage `ready`. */
+  readonly onEngine: (engine: KubetabEngine) => void;
+  readonly onStage: (stage: StageTime) => void;
+  readonly onDead: (dead: Dead) => void;
+}
+
+/**
+ * One run of the Go program, from the download to its end. Whatever ends it - a panic, an exit, a trap of WebAssembly,
+ * a download that fails - is reported once, with all the words there are.
+ */
+export class Program {
+  readonly #events: ProgramEvents;
+  readonly #requests: Requests;
+  readonly #output = captureOutput();
+  #over = false;
+  #fatal = '';
+  #compiled = false;
+
+  constructor(requests: Requests, events: ProgramEvents) {
+    this.#requests = requests;
+    this.#events = events;
+  }
+
+  async run(info: ModuleInfo, base: URL): Promise<void> {
+    try {
+      const missing = missingFeature();
+      if (missing) {
+        this.#die('unsupported', 'This browser cannot run the API server.', missing);
+        return;
+      }
+      const module = await compileModule(info, base, this.#events.onBytes);
+      if (this.#over) return;
+      this.#compiled = true;
+      this.#events.onStage({ name: 'compile', ms: 0 });
+      await this.#start(module);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** An exception came out of WebAssembly, in a call or in a timer of Go's: its memory can no longer be trusted. */
+  failed(error: unknown): void {
+    if (error instanceof DownloadError) {
+      this.#die('download', 'The API server could not be downloaded.', error.message);
+      return;
+    }
+    const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    if (!this.#compiled) {
+      this.#die('download', 'The API server was downloaded but could not be started.', words);
+      return;
+    }
+    this.#die('crash', 'The API server crashed.', this.#fatal || words);
+  }
+
+  /** Ends the program for a restart; nothing is reported of it any more. */
+  stop(engine: KubetabEngine | null): void {
+    this.#over = true;
+    try {
+      engine?.close();
+    } catch {
+      // It is being thrown away: that it could not even close is of no interest.
+    }
+  }
+
+  async #start(module: WebAssembly.Module): Promise<void> {
+    const go = new Go();
+    go.argv = ['kubetab'];
+    go.env = {};
+    let exitCode = 0;
+    go.exit = (code) => {
+      exitCode = code;
+    };
+    this.#setHost();
+    const instance = await WebAssembly.instantiate(module, go.importObject);
+    if (this.#over) return;
+    await go.run(instance);
+    this.#die(
+      exitCode === 0 ? 'exit' : 'crash',
+      exitCode === 0 ? 'The API server ended.' : 'The API server crashed.',
+      this.#fatal || this.#output.lastPanic() || `The Go program exited with code ${exitCode}.`,
+    );
+  }
+
+  #setHost(): void {
+    const requests = this.#requests;
+    const alive = () => !this.#over;
+    globalThis.kubetabEngine = undefined;
+    globalThis.kubetabHost = {
+      config: '',
+      started: () => {
+        const engine = globalThis.kubetabEngine;
+        if (alive() && engine) this.#events.onEngine(guarded(engine, (e) => this.failed(e)));
+      },
+      stage: (name, ms) => {
+        if (alive()) this.#events.onStage({ name, ms });
+      },
+      head: (id, status, headers) => {
+        if (alive()) requests.head(id, status, headers);
+      },
+      chunk: (id, bytes) => {
+        if (alive()) requests.chunk(id, bytes);
+      },
+      end: (id) => {
+        if (alive()) requests.end(id);
+      },
+      abort: (id, message) => {
+        if (alive()) requests.abort(id, message);
+      },
+      pull: (id) => {
+        if (alive()) requests.pull(id);
+      },
+      fatal: (message) => {
+        this.#fatal ||= message;
+      },
+    };
+  }
+
+  #die(cause: Dead['cause'], what: string, why: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#events.onDead({ phase: 'dead', cause, what, why, output: this.#output.text() });
+  }
+}
+
+/** Calls into Go that throw mean that the program is broken, wherever the call came from. */
+function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): KubetabEngine {
+  const guard = <A extends unknown[], R>(call: (...args: A) => R, otherwise: R) => {
+    return (...args: A): R => {
+      try {
+        return call(...args);
+      } catch (error) {
+        onThrow(error);
+        return otherwise;
+      }
+    };
+  };
+  return {
+    request: guard(engine.request, undefined),
+    body: guard(engine.body, undefined),
+    credit: guard(engine.credit, undefined),
+    cancel: guard(engine.cancel, undefined),
+    stats: guard(engine.stats, ''),
+    close: guard(engine.close, undefined),
+  };
+}
+
+function missingFeature(): string | null {
+  if (typeof WebAssembly !== 'object') return 'It has no WebAssembly, or it is turned off.';
+  if (typeof WebAssembly.compileStreaming !== 'function') {
+    return 'It cannot compile WebAssembly while it arrives; a version of the last four years can.';
+  }
+  return null;
+}

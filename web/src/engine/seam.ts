@@ -1,0 +1,48 @@
+/**
+ * The boundary between the Go program and the worker it runs in. Only numbers, strings and bytes cross it, and Go finds
+ * both sides by their global names: an idle engine then holds no JavaScript value that could not be found again, which
+ * is what allows its memory to be frozen and resumed elsewhere.
+ *
+ * Request ids are chosen by the host and unique among live requests. After `end`, `abort` or `cancel` an id is free.
+ */
+
+/** Implemented here, called by Go. None of these may throw: an exception would unwind through Go's stack. */
+export interface KubetabHost {
+  /** JSON for the engine's configuration; empty means defaults. */
+  readonly config: string;
+  /** `globalThis.kubetabEngine` is set: requests may come. */
+  started(): void;
+  /** A stage is done, `ms` after main() began. The last is `ready`. */
+  stage(name: string, ms: number): void;
+  /** Status and headers (flat: name, value, name, value ...) as soon as the handler flushes or first writes. */
+  head(id: number, status: number, headers: string[]): void;
+  /** A piece of the response; the copy belongs to the host. */
+  chunk(id: number, bytes: Uint8Array<ArrayBuffer>): void;
+  end(id: number): void;
+  /** The handler panicked or the response cannot be completed, before or after the head. */
+  abort(id: number, message: string): void;
+  /** Go has consumed a piece of the request body: the next may be sent. One piece is in flight at most. */
+  pull(id: number): void;
+  /** The Go program is dying. */
+  fatal(message: string): void;
+}
+
+/** Implemented in Go. No function blocks. */
+export interface KubetabEngine {
+  request(id: number, method: string, url: string, headers: string[], hasBody: boolean): void;
+  /** A piece of the request body; null ends it. */
+  body(id: number, bytes: Uint8Array | null): void;
+  /** The consumer has room for so many more response bytes. A response starts with no credit. */
+  credit(id: number, bytes: number): void;
+  /** The consumer is gone: the context of the request is cancelled at once. */
+  cancel(id: number): void;
+  /** JSON of EngineStats. */
+  stats(): string;
+  /** Ends the engine and the program. */
+  close(): void;
+}
+
+declare global {
+  var kubetabHost: KubetabHost | undefined;
+  var kubetabEngine: KubetabEngine | undefined;
+}

@@ -1,0 +1,10 @@
+import type { ModuleInfo } from './engine/module';
+
+declare global {
+  /** Written by the build. */
+  const __MODULE__: ModuleInfo;
+  /** The page's files for offline use, relative to the scope; written by the build into sw.ts. */
+  const __PRECACHE__: readonly string[];
+  /** Names the precache: differs for every build that differs. */
+  const __BUILD__: string;
+}

@@ -1,0 +1,52 @@
+import { sendNow } from '../frame/pane';
+import { words } from '../words';
+import { draft, edit, METHODS } from './draft';
+import { PathInput } from './PathInput';
+import { isUnderWay, run, stop } from './run';
+import { requestInfo, verbClass } from './verbs';
+
+/** Method, path and the one button: Send, or Stop while something is under way. */
+export function RequestBar() {
+  const { method, path } = draft.value;
+  const info = requestInfo(method, path);
+  const busy = run.value !== null && isUnderWay(run.value);
+  return (
+    <form
+      id="request"
+      class="bar"
+      tabIndex={-1}
+      aria-label={words.request.region}
+      onSubmit={(event) => {
+        event.preventDefault();
+        sendNow();
+      }}
+    >
+      <select
+        class={`method ${verbClass(info.verb)}`}
+        aria-label={words.request.method}
+        value={method}
+        onChange={(event) => edit({ method: event.currentTarget.value })}
+      >
+        {METHODS.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <PathInput onEnter={sendNow} />
+      {info.resource && (
+        <span class={`meaning ${verbClass(info.verb)}`}>
+          {info.verb} {info.resource}
+          {info.subresource && `/${info.subresource}`}
+        </span>
+      )}
+      {busy ? (
+        <button type="button" class="button stop" onClick={stop} title={words.request.sendHint}>
+          {words.request.stop}
+        </button>
+      ) : (
+        <button type="submit" class="button primary" title={words.request.sendHint}>
+          {words.request.send}
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,173 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { Code } from '../editor/Code';
+import type { Language } from '../editor/code-types';
+import { words } from '../words';
+import { CopyMenu } from './CopyMenu';
+import { bytes, duration } from './format';
+import { prettyJson } from './pretty';
+import { type Answer, isUnderWay, type Run, run, type Trouble } from './run';
+import { readTable, TableView } from './TableView';
+import { Tabs } from './Tabs';
+import { WatchEvents } from './WatchEvents';
+
+type View = 'json' | 'yaml' | 'text' | 'table' | 'events' | 'headers';
+
+/** The answer: its status line, and its body in the views that fit it. */
+export function ResponsePane() {
+  const current = run.value;
+  const wanted = useSignal<View | null>(null);
+  const text = current?.text ?? null;
+  const contentType = current?.answer?.contentType ?? '';
+  const table = useMemo(() => readTable(text, contentType), [text, contentType]);
+  const views = current?.answer ? viewsOf(current, table !== null) : [];
+  const view = wanted.value && views.includes(wanted.value) ? wanted.value : views[0];
+  return (
+    <section
+      id="response"
+      class="pane response-pane"
+      tabIndex={-1}
+      aria-label={words.response.region}
+    >
+      <StatusLine current={current} />
+      {view && (
+        <Tabs
+          name="response-view"
+          label={words.response.region}
+          tabs={views.map((id) => ({ id, label: words.response.views[id] }))}
+          chosen={view}
+          onChoose={(id) => {
+            wanted.value = id as View;
+          }}
+        >
+          {current && <CopyMenu request={current.request} text={text} />}
+        </Tabs>
+      )}
+      <div
+        class="pane-body"
+        id="response-view-panel"
+        {...(view && { role: 'tabpanel', 'aria-labelledby': `response-view-${view}` })}
+      >
+        {current?.trouble && <TroubleBox trouble={current.trouble} />}
+        {!current && <p class="empty">{words.response.empty}</p>}
+        {current?.phase === 'queued' && <p class="empty">{words.response.queued}</p>}
+        {current?.answer && view === 'headers' && <HeaderList answer={current.answer} />}
+        {current?.watch && view === 'events' && <WatchEvents watch={current.watch} />}
+        {table && view === 'table' && <TableView table={table} />}
+        {current && (view === 'json' || view === 'yaml' || view === 'text') && (
+          <Body current={current} language={view} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function viewsOf({ watch, answer }: Run, hasTable: boolean): readonly View[] {
+  if (watch) return ['events', 'headers'];
+  const type = answer?.contentType ?? '';
+  const body = type.includes('json') ? 'json' : type.includes('yaml') ? 'yaml' : 'text';
+  return hasTable ? ['table', body, 'headers'] : [body, 'headers'];
+}
+
+function StatusLine({ current }: { current: Run | null }) {
+  const answer = current?.answer;
+  return (
+    <div class="status-line">
+      {answer ? (
+        <>
+          <span class={`code-badge status-${Math.floor(answer.status / 100)}`}>
+            {answer.status} {answer.statusText}
+          </span>
+          <Figures current={current} answer={answer} />
+        </>
+      ) : (
+        <span class="faint">{current ? phaseWords(current) : words.response.region}</span>
+      )}
+    </div>
+  );
+}
+
+function Figures({ current, answer }: { current: Run; answer: Answer }) {
+  const live = isUnderWay(current);
+  return (
+    <>
+      <span title={words.response.size}>{bytes(current.bytes)}</span>
+      {!current.watch && !live && (
+        <span title={words.response.time}>{duration(current.totalMs)}</span>
+      )}
+      <span class="faint" title={words.response.head}>
+        head {duration(answer.headMs)}
+      </span>
+      {current.watch && <WatchPhase current={current} />}
+      {current.phase === 'stopped' && !current.watch && (
+        <span class="faint">{words.response.stopped}</span>
+      )}
+    </>
+  );
+}
+
+function WatchPhase({ current }: { current: Run }) {
+  if (isUnderWay(current)) {
+    return (
+      <span class="watching">
+        <span class="lamp" aria-hidden="true" />
+        {words.watch.streaming}
+      </span>
+    );
+  }
+  return (
+    <span class="faint">
+      {current.phase === 'stopped' ? words.watch.stopped : words.watch.ended}
+    </span>
+  );
+}
+
+function phaseWords({ phase }: Run): string {
+  if (phase === 'queued' || phase === 'sent') return words.response.waiting;
+  if (phase === 'stopped') return words.response.stopped;
+  return words.response.region;
+}
+
+function Body({ current, language }: { current: Run; language: Language }) {
+  const { text, answer } = current;
+  const shown = useMemo(
+    () => (text !== null && language === 'json' ? prettyJson(text) : (text ?? '')),
+    [text, language],
+  );
+  if (isUnderWay(current))
+    return <p class="empty">{words.response.receiving(bytes(current.bytes))}</p>;
+  if (text === null) {
+    const none = current.bytes === 0;
+    return (
+      <p class="empty">
+        {none
+          ? words.response.noBody
+          : words.response.binary(answer?.contentType ?? '', bytes(current.bytes))}
+      </p>
+    );
+  }
+  return <Code text={shown} language={language} readOnly label={words.response.region} />;
+}
+
+function HeaderList({ answer }: { answer: Answer }) {
+  return (
+    <dl class="header-list">
+      {answer.headers.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function TroubleBox({ trouble }: { trouble: Trouble }) {
+  return (
+    <div class="trouble">
+      <h2>{trouble.what}</h2>
+      <p class="why">{trouble.why}</p>
+      <p>{trouble.next}</p>
+    </div>
+  );
+}

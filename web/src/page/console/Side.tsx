@@ -1,0 +1,124 @@
+import { useSignal } from '@preact/signals';
+import { pane, sendNow } from '../frame/pane';
+import { words } from '../words';
+import { type Draft, draft, takesBody } from './draft';
+import { EXAMPLE_GROUPS, type Example } from './examples';
+import { clock, duration } from './format';
+import { clearHistory, history, type Past } from './history';
+import { Tabs } from './Tabs';
+import { requestInfo, verbClass } from './verbs';
+
+type View = 'examples' | 'history';
+
+/** Ready-made requests, and those already sent. */
+export function Side() {
+  const view = useSignal<View>('examples');
+  return (
+    <aside class="side" aria-label={`${words.side.examples}, ${words.side.history}`}>
+      <Tabs
+        name="side-view"
+        label={words.side.examples}
+        tabs={[
+          { id: 'examples', label: words.side.examples },
+          { id: 'history', label: words.side.history },
+        ]}
+        chosen={view.value}
+        onChoose={(id) => {
+          view.value = id as View;
+        }}
+      />
+      <div
+        id="side-view-panel"
+        class="side-body"
+        role="tabpanel"
+        aria-labelledby={`side-view-${view.value}`}
+      >
+        {view.value === 'examples' ? <Examples /> : <History />}
+      </div>
+    </aside>
+  );
+}
+
+/** Reading is done at once; what writes is put in front of the user first. */
+function take(request: Draft): void {
+  draft.value = request;
+  if (takesBody(request.method)) pane.value = 'request';
+  else sendNow();
+}
+
+function Examples() {
+  return (
+    <>
+      {EXAMPLE_GROUPS.map((group) => (
+        <section key={group.title} class="group">
+          <h2>{group.title}</h2>
+          <ul>
+            {group.examples.map((example) => (
+              <li key={example.id}>
+                <ExampleButton example={example} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function ExampleButton({ example }: { example: Example }) {
+  const { method, path } = example.request;
+  const { verb } = requestInfo(method, path);
+  return (
+    <button
+      type="button"
+      class="entry"
+      aria-current={draft.value.example === example.id}
+      onClick={() => take({ ...example.request, example: example.id })}
+    >
+      <span class="entry-title">{example.title}</span>
+      <span class={`entry-verb ${verbClass(verb)}`}>{verb}</span>
+    </button>
+  );
+}
+
+function History() {
+  const past = history.value;
+  if (past.length === 0) return <p class="empty">{words.side.noHistory}</p>;
+  return (
+    <>
+      <ul class="history">
+        {past.map((each) => (
+          <li key={`${each.at}`}>
+            <PastButton past={each} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="button quiet" onClick={clearHistory}>
+        {words.side.clear}
+      </button>
+    </>
+  );
+}
+
+function PastButton({ past }: { past: Past }) {
+  const { method, path } = past.request;
+  const { verb } = requestInfo(method, path);
+  return (
+    <button
+      type="button"
+      class="entry past"
+      title={path}
+      onClick={() => {
+        draft.value = past.request;
+        pane.value = 'request';
+      }}
+    >
+      <span class="past-line">
+        <span class={verbClass(verb)}>{method}</span> {path}
+      </span>
+      <span class="faint">
+        {past.status || 'no answer'} · {duration(past.ms)} · {clock(past.at).slice(0, 8)}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,29 @@
+import { signal } from '@preact/signals';
+import type { Draft } from './draft';
+import { recall, remember } from './storage';
+
+export interface Past {
+  readonly request: Draft;
+  readonly at: number;
+  /** HTTP status, or 0 for a request that got no answer. */
+  readonly status: number;
+  readonly ms: number;
+}
+
+const KEY = 'kubetab.history';
+const KEEP = 100;
+/** Longer bodies are not kept: the storage of a tab is small. */
+const KEEP_BODY = 64 * 1024;
+
+export const history = signal<readonly Past[]>(recall<Past[]>(KEY) ?? []);
+history.subscribe((value) => remember(KEY, value));
+
+export function addToHistory(past: Past): void {
+  const { request } = past;
+  const body = request.body.length > KEEP_BODY ? '' : request.body;
+  history.value = [{ ...past, request: { ...request, body } }, ...history.value].slice(0, KEEP);
+}
+
+export function clearHistory(): void {
+  history.value = [];
+}

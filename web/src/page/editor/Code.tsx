@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CodeEditor, CodeOptions } from './code-types';
+
+/** Loads CodeMirror when it is first needed; the answer is the same promise ever after. */
+let chunk: Promise<typeof import('./code')> | null = null;
+export function loadEditor(): Promise<typeof import('./code')> {
+  chunk ??= import('./code');
+  return chunk;
+}
+
+/** An editor, or a viewer when `readOnly`. Until CodeMirror is there the text is shown plain, in the same place. */
+export function Code({ text, language, readOnly, label, onChange }: CodeOptions) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<CodeEditor | null>(null);
+  const latest = useRef({ text, language, onChange });
+  latest.current = { text, language, onChange };
+  const [loaded, setLoaded] = useState(false);
+
+  useEffect(() => {
+    let gone = false;
+    void loadEditor().then(({ createEditor }) => {
+      if (gone || !host.current) return;
+      editor.current = createEditor(host.current, {
+        ...latest.current,
+        readOnly,
+        label,
+        onChange: (changed) => latest.current.onChange?.(changed),
+      });
+      setLoaded(true);
+    });
+    return () => {
+      gone = true;
+      editor.current?.destroy();
+      editor.current = null;
+    };
+  }, [readOnly, label]);
+
+  useEffect(() => editor.current?.setText(text, language), [text, language]);
+
+  return (
+    <div class="code">
+      {!loaded && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
+      <div class="code-host" ref={host} />
+    </div>
+  );
+}

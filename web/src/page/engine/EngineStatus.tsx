@@ -1,0 +1,165 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { EngineState } from '../../protocol';
+import { bytes, duration } from '../console/format';
+import { words } from '../words';
+import {
+  api,
+  controlled,
+  engineSilent,
+  engineState,
+  engineStats,
+  home,
+  refreshStats,
+  restartEngine,
+  withoutServiceWorker,
+} from './cluster';
+
+/** The engine in one line: bytes while it is downloaded, stages while it starts, then a pill that opens the details. */
+export function EngineStatus() {
+  const state = engineState.value;
+  const open = useSignal(false);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open.value) return;
+    void refreshStats();
+    const onPointer = (event: Event) => {
+      if (!place.current?.contains(event.target as Node)) open.value = false;
+    };
+    document.addEventListener('pointerdown', onPointer);
+    return () => document.removeEventListener('pointerdown', onPointer);
+  }, [open.value]);
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its button opened
+    <div
+      class="engine"
+      ref={place}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !open.value) return;
+        event.preventDefault();
+        open.value = false;
+        place.current?.querySelector('button')?.focus();
+      }}
+    >
+      <button
+        type="button"
+        class={`pill ${lamp(state)}`}
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <span class="lamp" aria-hidden="true" />
+        <span class="pill-words">{state ? progressWords(state) : words.engine.connecting}</span>
+        {state?.phase === 'ready' && <ReadyFigures startMs={state.startMs} />}
+      </button>
+      {open.value && <Details state={state} />}
+      <ProgressBar state={state} />
+    </div>
+  );
+}
+
+export function progressWords(state: EngineState): string {
+  switch (state.phase) {
+    case 'downloading': {
+      if (state.loaded >= state.total) return words.engine.compiling;
+      // What counts for the visitor is what travels: the compressed module.
+      const share = state.loaded / state.total;
+      return words.engine.downloading(
+        (share * state.transferTotal * 1e-6).toFixed(1),
+        `${(state.transferTotal * 1e-6).toFixed(1)} MB`,
+      );
+    }
+    case 'starting':
+      return words.engine.starting(words.engine.after[state.stage] ?? state.stage);
+    case 'ready':
+      return engineSilent.value ? words.engine.silent : words.engine.ready;
+    case 'dead':
+      return words.engine.dead;
+    default:
+      return state satisfies never;
+  }
+}
+
+function ReadyFigures({ startMs }: { startMs: number }) {
+  const stats = engineStats.value;
+  return (
+    <span class="figures">
+      {stats && <span>{bytes(stats.linearBytes)}</span>}
+      <span>{duration(startMs)}</span>
+    </span>
+  );
+}
+
+function lamp(state: EngineState | null): string {
+  if (state?.phase === 'ready') return engineSilent.value ? 'is-late' : 'is-ready';
+  return state?.phase === 'dead' ? 'is-dead' : 'is-busy';
+}
+
+/** Along the lower edge of the header. Bytes fill the first part, stages the rest. */
+function ProgressBar({ state }: { state: EngineState | null }) {
+  if (!state || state.phase === 'ready' || state.phase === 'dead') return null;
+  const stages = ['compile', 'storage', 'apis', 'controllers'];
+  const done =
+    state.phase === 'downloading'
+      ? (state.loaded / state.total) * 0.6
+      : 0.65 + 0.08 * stages.indexOf(state.stage);
+  const percent = Math.round(Math.max(done, 0) * 100);
+  return <progress class="progress" max={100} value={percent} aria-label={progressWords(state)} />;
+}
+
+function Details({ state }: { state: EngineState | null }) {
+  const stats = engineStats.value;
+  const { details } = words;
+  return (
+    <section class="details" aria-label={details.title}>
+      <dl>
+        {stats && <Row name={details.version} value={stats.version} />}
+        {state?.phase === 'ready' && (
+          <>
+            <Row name={details.started} value={duration(state.startMs)} />
+            <Row name={details.download} value={duration(state.downloadMs)} faint />
+            {state.stages
+              .filter(({ name }) => name !== 'compile')
+              .map(({ name, ms }) => (
+                <Row key={name} name={name} value={`at ${duration(ms)}`} faint />
+              ))}
+          </>
+        )}
+        {stats && (
+          <>
+            <Row name={details.memory} value={bytes(stats.linearBytes)} />
+            <Row name={details.heap} value={bytes(stats.heapBytes)} faint />
+            <Row name={details.goroutines} value={String(stats.goroutines)} />
+            <Row name={details.requests} value={String(stats.requests)} />
+          </>
+        )}
+        <Row name={details.home} value={details.homes[home.value]} />
+        <Row
+          name={details.transport}
+          value={details.transports[controlled.value ? 'service-worker' : api().transport]}
+        />
+      </dl>
+      {withoutServiceWorker.value && <p class="faint">{withoutServiceWorker.value}</p>}
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          if (confirm(details.restartAsk)) restartEngine();
+        }}
+      >
+        {details.restart}
+      </button>
+    </section>
+  );
+}
+
+function Row({ name, value, faint }: { name: string; value: string; faint?: boolean }) {
+  return (
+    <div class={faint ? 'row faint' : 'row'}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { words } from '../words';
+import { engineState, restartEngine } from './cluster';
+
+/** The engine is dead: what happened, why, what to do, and all that it said. */
+export function EngineTrouble() {
+  const state = engineState.value;
+  if (state?.phase !== 'dead') return null;
+  return (
+    <section class="trouble" role="alert">
+      <h2>{state.what}</h2>
+      <p class="why">{state.why}</p>
+      <p>{words.dead.next[state.cause]}</p>
+      <p>
+        <button type="button" class="button primary" onClick={restartEngine}>
+          {words.dead.again}
+        </button>
+      </p>
+      {state.output && (
+        <details>
+          <summary>{words.dead.output}</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <pre tabIndex={0}>{state.output}</pre>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,191 @@
+import { computed, signal } from '@preact/signals';
+import { type ApiClient, throughEnginePort, throughServiceWorker } from '../../client';
+import { findEngine, type Home } from '../../client/home';
+import type { EngineLink } from '../../client/link';
+import { keepModuleForOffline, serveServiceWorker } from '../../client/service-worker';
+import type { Dead, EngineState, EngineStats } from '../../protocol';
+import { words } from '../words';
+
+/** The site's folder: scope of the service worker, under which the API lies. */
+export const scope = new URL('./', document.baseURI);
+
+/** What the engine is doing, or null until its worker has said the first word. */
+export const engineState = signal<EngineState | null>(null);
+export const engineStats = signal<EngineStats | null>(null);
+/** The worker has not answered for a while: it computes, or hangs. */
+export const engineSilent = signal(false);
+export const home = signal<Home>('shared');
+export const controlled = signal(false);
+export const withoutServiceWorker = signal<string | null>(null);
+/** Something the user should know that is no answer to what they did. */
+export const notice = signal<Notice | null>(null);
+
+export interface Notice {
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+export const ready = computed(() => engineState.value?.phase === 'ready');
+
+let link: EngineLink | null = null;
+let lastWorker = '';
+let reopen: () => void = () => undefined;
+/** For every new link: the service worker may have asked before there was one. */
+let linked: Promise<EngineLink>;
+let onLinked: (link: EngineLink) => void;
+renewLinked();
+
+function renewLinked(): void {
+  linked = new Promise((resolve) => {
+    onLinked = resolve;
+  });
+}
+
+/** Connects to the engine, which starts it if no other tab has, and to the service worker. To be called once. */
+export function openCluster(): void {
+  ({ reopen } = findEngine({
+    onLink: adopt,
+    onBroken: (why) =>
+      die({ phase: 'dead', cause: 'download', what: words.dead.worker, why, output: '' }),
+  }));
+  void serveServiceWorker(new URL('sw.js', scope), {
+    introduce: lendPort,
+    onControl: (now) => {
+      controlled.value = now;
+    },
+    onUpdate: (takeOver) => {
+      notice.value = {
+        text: words.notice.update,
+        action: { label: words.notice.updateAction, run: () => reloadInto(takeOver) },
+      };
+    },
+  }).then((why) => {
+    withoutServiceWorker.value = why;
+  });
+  setInterval(() => void refreshStats(), 5000);
+  setInterval(() => void feelPulse(), 5000);
+}
+
+/** The way to the API that is open now. */
+export function api(): ApiClient {
+  return controlled.value || !link ? throughServiceWorker(scope) : throughEnginePort(link, scope);
+}
+
+/** The direct way, whatever the service worker does. */
+export function directApi(): ApiClient | null {
+  return link && throughEnginePort(link, scope);
+}
+
+/** Starts the engine again with an empty store: after its death, or because the user wants a fresh cluster. */
+export function restartEngine(): void {
+  notice.value = null;
+  if (link && !link.lost.aborted) {
+    link.restart();
+  } else {
+    engineState.value = null;
+    lastWorker = '';
+    reopen();
+  }
+}
+
+export async function refreshStats(): Promise<void> {
+  if (!ready.value || !link || document.hidden) return;
+  try {
+    engineStats.value = await link.stats();
+  } catch {
+    // The link was lost: `adopt` tells of that.
+  }
+}
+
+/** Resolves when the API is ready; rejects with the state when the engine is dead, or with the signal's reason. */
+export function untilReady(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = engineState.subscribe((state) => {
+      if (state?.phase === 'ready') settle(resolve);
+      else if (state?.phase === 'dead') settle(() => reject(new EngineDead(state)));
+    });
+    const onAbort = () => settle(() => reject(signal.reason));
+    signal.addEventListener('abort', onAbort);
+    function settle(then: () => void) {
+      signal.removeEventListener('abort', onAbort);
+      // `subscribe` calls back before it returns.
+      queueMicrotask(() => stop());
+      then();
+    }
+  });
+}
+
+export class EngineDead extends Error {
+  constructor(readonly state: Dead) {
+    super(`${state.what} ${state.why}`);
+  }
+}
+
+function adopt(next: EngineLink, where: Home): void {
+  link?.close();
+  link = next;
+  next.onState = (state) => {
+    if (link !== next) return;
+    home.value = where;
+    const isNew = lastWorker !== '' && lastWorker !== next.worker;
+    lastWorker = next.worker;
+    if (isNew)
+      notice.value = { text: where === 'leader' ? words.notice.ledHere : words.notice.ledThere };
+    engineSilent.value = false;
+    const before = engineState.value?.phase;
+    engineState.value = state;
+    if (state.phase === 'ready' && before !== 'ready') onReady();
+    if (state.phase !== 'ready') engineStats.value = null;
+    onLinked(next);
+  };
+  next.lost.addEventListener('abort', () => {
+    if (link !== next) return;
+    renewLinked();
+    const why =
+      next.lost.reason instanceof Error ? next.lost.reason.message : String(next.lost.reason);
+    // A follower is given a new engine by whichever tab takes over; the others have to ask for one.
+    if (where === 'follower') engineState.value = null;
+    else die({ phase: 'dead', cause: 'crash', what: words.dead.gone, why, output: '' });
+  });
+}
+
+function die(dead: Dead): void {
+  engineState.value = dead;
+  engineStats.value = null;
+}
+
+function onReady(): void {
+  void refreshStats();
+  // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
+  setTimeout(() => void keepModuleForOffline(), 15_000);
+}
+
+/** A port for the service worker, as soon as there is a link. */
+function lendPort(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  if (link && !link.lost.aborted) return link.introduce();
+  void linked.then((open) => open.introducePort(port1));
+  return port2;
+}
+
+async function feelPulse(): Promise<void> {
+  if (!ready.value || !link || document.hidden) return;
+  const late = setTimeout(() => {
+    engineSilent.value = true;
+  }, 8000);
+  try {
+    await link.ping();
+    engineSilent.value = false;
+  } catch {
+    // Lost, which is more than silent.
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function reloadInto(takeOver: () => void): void {
+  navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), {
+    once: true,
+  });
+  takeOver();
+}

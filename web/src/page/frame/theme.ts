@@ -1,0 +1,26 @@
+import { signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'kubetab.theme';
+const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
+
+export const theme = signal<Theme>(chosen());
+
+/** public/theme.js sets the attribute before the first paint; from then on it is ours. */
+export function nextTheme(): void {
+  theme.value = NEXT[theme.value];
+  const { dataset } = document.documentElement;
+  if (theme.value === 'system') delete dataset.theme;
+  else dataset.theme = theme.value;
+  try {
+    localStorage.setItem(KEY, theme.value);
+  } catch {
+    // Not remembered, then.
+  }
+}
+
+function chosen(): Theme {
+  const { theme: set } = document.documentElement.dataset;
+  return set === 'light' || set === 'dark' ? set : 'system';
+}

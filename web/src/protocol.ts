@@ -1,0 +1,254 @@
+/**
+ * Every message that crosses a thread in Kubetab. Types only: no value is exported here, so that the page, the
+ * engine worker and the service worker can never disagree about behaviour by importing different code.
+ *
+ *   page ───────────── control port ─────────────┐
+ *    │ gives a port to                           ▼
+ *   service worker ─── control port ──────▶ engine worker (Go, all state)
+ *    └──────── one MessageChannel per request ───┘
+ *
+ * A control port lives as long as its party. Each request travels on a channel of its own, whose far end is sent along
+ * with the request; closing that channel is the end of the request, so nothing here carries a request id.
+ *
+ * The first message on a control port is `Hello`, and its version is compared before anything else is read.
+ */
+
+/** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
+export type ProtocolVersion = 1;
+
+/** Name and value as they came: duplicates and their order survive, which a record would lose. */
+export type HeaderPair = readonly [name: string, value: string];
+
+/* ------------------------------------------------------------------ control port: a party -> the engine worker */
+
+/** Opens a control port. `lock` is a Web Lock the party holds while it lives; being granted it means the party died. */
+export interface Hello {
+  readonly type: 'hello';
+  readonly protocol: ProtocolVersion;
+  readonly role: 'page' | 'service-worker';
+  readonly lock: string | null;
+}
+
+/** Hands over one end of a new control port, on which another party (the service worker) will say hello. */
+export interface Introduce {
+  readonly type: 'introduce';
+  readonly port: MessagePort;
+}
+
+/** One API request. `url` is path and query. The response may take `window` bytes before it needs credit. */
+export interface BeginRequest {
+  readonly type: 'request';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly HeaderPair[];
+  readonly hasBody: boolean;
+  readonly window: number;
+  readonly port: MessagePort;
+}
+
+/** Ends the running engine, whatever its state, and starts a new one with an empty store. */
+export interface Restart {
+  readonly type: 'restart';
+}
+
+export interface AskStats {
+  readonly type: 'stats';
+  readonly nonce: number;
+}
+
+/** Asks for a sign of life: an engine that loops in Go cannot answer. */
+export interface Ping {
+  readonly type: 'ping';
+  readonly nonce: number;
+}
+
+/** The party leaves; its open requests are cancelled. A party that dies without it is found through its lock. */
+export interface Goodbye {
+  readonly type: 'goodbye';
+}
+
+export type ToEngine = Hello | Introduce | BeginRequest | Restart | AskStats | Ping | Goodbye;
+
+/* ------------------------------------------------------------------ control port: the engine worker -> a party */
+
+/** Answers `Hello`. `lock` is held while the worker lives. `worker` differs for every worker that ever ran. */
+export interface Welcome {
+  readonly type: 'welcome';
+  readonly protocol: ProtocolVersion;
+  readonly worker: string;
+  readonly lock: string | null;
+  readonly state: EngineState;
+}
+
+/** Answers a `Hello` of another version; the port is closed after it. */
+export interface Refused {
+  readonly type: 'refused';
+  readonly protocol: ProtocolVersion;
+}
+
+export interface StateChanged {
+  readonly type: 'state';
+  readonly state: EngineState;
+}
+
+export interface Stats {
+  readonly type: 'stats';
+  readonly nonce: number;
+  /** Null while there is no engine to ask. */
+  readonly stats: EngineStats | null;
+}
+
+export interface Pong {
+  readonly type: 'pong';
+  readonly nonce: number;
+}
+
+export type FromEngine = Welcome | Refused | StateChanged | Stats | Pong;
+
+/* ------------------------------------------------------------------ what an engine can be doing */
+
+/** Bytes are those of the module as it is stored (`loaded` of `total`) and as it travels (`transferTotal`). */
+export interface Downloading {
+  readonly phase: 'downloading';
+  readonly loaded: number;
+  readonly total: number;
+  readonly transferTotal: number;
+}
+
+/** `stage` is the name of the last stage that was finished, or `compile` before the first; `ms` since the worker began. */
+export interface Starting {
+  readonly phase: 'starting';
+  readonly stage: string;
+  readonly ms: number;
+}
+
+export interface Ready {
+  readonly phase: 'ready';
+  /** From the start of the download until the API was ready. */
+  readonly startMs: number;
+  readonly downloadMs: number;
+  readonly stages: readonly StageTime[];
+}
+
+/** `what` happened, `why` in one sentence, and all that the program printed before its end. */
+export interface Dead {
+  readonly phase: 'dead';
+  readonly cause: 'download' | 'unsupported' | 'crash' | 'exit';
+  readonly what: string;
+  readonly why: string;
+  readonly output: string;
+}
+
+export type EngineState = Downloading | Starting | Ready | Dead;
+
+export interface StageTime {
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** What the Go side reports about itself (`KubetabEngine.stats`). Further fields may come. */
+export interface EngineStats {
+  readonly version: string;
+  readonly goroutines: number;
+  readonly heapBytes: number;
+  readonly linearBytes: number;
+  readonly requests: number;
+}
+
+/* ------------------------------------------------------------------ the channel of one request */
+
+/** A piece of the request body. The next may follow after `Pull`. The buffer is transferred: it is the receiver's. */
+export interface BodyChunk {
+  readonly type: 'body';
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface BodyEnd {
+  readonly type: 'body-end';
+}
+
+/** The consumer has room for this many more bytes of response. */
+export interface Credit {
+  readonly type: 'credit';
+  readonly bytes: number;
+}
+
+/** The consumer is gone. The engine ends the request at once; nothing follows in either direction. */
+export interface Cancel {
+  readonly type: 'cancel';
+}
+
+export type ToExchange = BodyChunk | BodyEnd | Credit | Cancel;
+
+/** Status and headers, as soon as the handler flushes or writes: long before a watch has its first event. */
+export interface Head {
+  readonly type: 'head';
+  readonly status: number;
+  readonly headers: readonly HeaderPair[];
+}
+
+/** A piece of the response. The buffer is transferred: it is the receiver's. */
+export interface Chunk {
+  readonly type: 'chunk';
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface End {
+  readonly type: 'end';
+}
+
+/** The response cannot be completed: the handler panicked or the engine died. */
+export interface Failed {
+  readonly type: 'failed';
+  readonly message: string;
+}
+
+/** The engine has taken the last `BodyChunk`. */
+export interface Pull {
+  readonly type: 'pull';
+}
+
+export type FromExchange = Head | Chunk | End | Failed | Pull;
+
+/* ------------------------------------------------------------------ page <-> service worker */
+
+/** The service worker has lost its port to the engine (or was restarted by the browser) and asks every page for one. */
+export interface WantEngine {
+  readonly type: 'want-engine';
+}
+
+/** How many responses the service worker is streaming. While there are any, pages keep it awake. */
+export interface OpenStreams {
+  readonly type: 'open-streams';
+  readonly count: number;
+}
+
+export type FromServiceWorker = WantEngine | OpenStreams;
+
+/** One end of a control port to the engine, for the service worker to say hello on. */
+export interface EnginePort {
+  readonly type: 'engine-port';
+  readonly port: MessagePort;
+}
+
+/** Resets the idle timer of the service worker; answered with `OpenStreams`. */
+export interface KeepAwake {
+  readonly type: 'keep-awake';
+}
+
+/** Asks to be controlled: a page that was hard-reloaded starts without the service worker. */
+export interface ClaimMe {
+  readonly type: 'claim-me';
+}
+
+/** A waiting version of the service worker may take over. Sent only when the user agreed to reload every tab. */
+export interface TakeOver {
+  readonly type: 'take-over';
+}
+
+/** The engine has started: a compressed copy of its module may be kept for offline use. */
+export interface KeepModule {
+  readonly type: 'keep-module';
+}
+
+export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepModule;

@@ -1,0 +1,264 @@
+/*!
+ * Kubetab's service worker: a router that remembers nothing.
+ *
+ * What it does
+ *   1. It answers requests for the Kubernetes API under its scope, /api/v1/namespaces and the like, by handing each to
+ *      the engine worker over a MessageChannel of its own. `fetch` then resolves as soon as status and headers are
+ *      there; the body streams, the reader's pace limits the writer, and an aborted request is ended in the engine.
+ *   2. It keeps the page's own files, so that a second visit needs no network.
+ *
+ * What it does not do
+ *   It holds no cluster. Browsers stop a service worker after some 30 seconds without an event, and in any case after
+ *   some minutes, and everything in its memory is gone then. The engine therefore lives in a SharedWorker, and the port
+ *   that leads there is only borrowed: when it is missing, every open page of the site is asked for a new one, and the
+ *   first to answer wins. With no page open there is no engine, and the answer is a Kubernetes Status, 503 with
+ *   Retry-After, never silence.
+ *
+ * Long streams
+ *   A watch outlives the 30 seconds only because events keep coming in: while a stream is open the pages are told, and
+ *   send `keep-awake` every few seconds until they hear that none is left.
+ *
+ * Updates
+ *   A new version installs beside the old one and waits. It takes over when the last tab of the old version is closed,
+ *   or when the user asks for it: pages, workers and this file then always belong to the same build.
+ *
+ *     page ──fetch──▶ service worker ──port──▶ engine worker (Go)
+ *      └──────────── gives the port ◀─────────┘
+ */
+import { EngineLink } from './client/link';
+import { toResponse, unavailable } from './client/status';
+import { OFFLINE_CACHE } from './engine/module';
+import type { FromServiceWorker, ToServiceWorker } from './protocol';
+
+const sw = self as unknown as ServiceWorkerGlobalScope;
+const SCOPE = new URL(sw.registration.scope);
+
+/* ---------------------------------------------------------------- the page's files */
+
+const PRECACHE = `kubetab-page-${__BUILD__}`;
+
+sw.addEventListener('install', (event) => {
+  // `reload` keeps an old copy in the browser's HTTP cache from becoming part of a new version.
+  const requests = ['./', ...__PRECACHE__].map(
+    (file) => new Request(new URL(file, SCOPE), { cache: file === './' ? 'reload' : 'default' }),
+  );
+  event.waitUntil(caches.open(PRECACHE).then((cache) => cache.addAll(requests)));
+});
+
+sw.addEventListener('activate', (event) => {
+  event.waitUntil(Promise.all([removeOldPrecaches(), sw.clients.claim()]));
+});
+
+async function removeOldPrecaches(): Promise<void> {
+  const old = (await caches.keys()).filter((n) => n.startsWith('kubetab-page-') && n !== PRECACHE);
+  await Promise.all(old.map((name) => caches.delete(name)));
+}
+
+/** A file of this build, or null: everything else goes to the network as if there were no service worker. */
+async function ownFile(url: URL): Promise<Response | null> {
+  const key = inScope(url) === '/index.html' ? SCOPE : new URL(url.pathname, url.origin);
+  return (await (await caches.open(PRECACHE)).match(key)) ?? null;
+}
+
+/**
+ * Keeps the module for visits without a network, gzipped because it is stored as it is given: 190 MB would be taken
+ * from the visitor's disk otherwise. The browser's HTTP cache still holds the module that was just downloaded.
+ */
+async function keepModule(): Promise<void> {
+  const url = new URL(__MODULE__.url, SCOPE);
+  const cache = await caches.open(OFFLINE_CACHE);
+  const kept = await cache.keys();
+  if (kept.some((request) => request.url === url.href)) return;
+  const response = await fetch(url, { cache: 'force-cache' });
+  if (!response.ok || !response.body) return;
+  await Promise.all(kept.map((request) => cache.delete(request)));
+  await cache.put(url, new Response(response.body.pipeThrough(new CompressionStream('gzip'))));
+}
+
+/* ---------------------------------------------------------------- the way to the engine */
+
+const ENGINE_WAIT_MS = 3000;
+
+let link: EngineLink | null = null;
+let asking: Promise<EngineLink | null> | null = null;
+let onEnginePort: ((port: MessagePort) => void) | null = null;
+
+function engine(): Promise<EngineLink | null> {
+  if (link && !link.lost.aborted) return Promise.resolve(link);
+  asking ??= askPages().finally(() => {
+    asking = null;
+  });
+  return asking;
+}
+
+/** Asks every page, controlled or not, and takes the first port on which an engine answers. */
+async function askPages(): Promise<EngineLink | null> {
+  const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  if (pages.length === 0) return null;
+  const answered = new Promise<EngineLink>((resolve) => {
+    onEnginePort = (port) => {
+      const candidate = new EngineLink(port, 'service-worker');
+      candidate.welcomed().then(
+        () => {
+          if (link && !link.lost.aborted) candidate.close();
+          else resolve(candidate);
+        },
+        () => undefined, // that page's engine is gone too; another page may answer
+      );
+    };
+  });
+  for (const page of pages) say(page, { type: 'want-engine' });
+  link = await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
+  return link;
+}
+
+function nothingAfter(ms: number): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), ms));
+}
+
+/* ---------------------------------------------------------------- the API */
+
+/** What kube-apiserver serves at its root, and the page does not. */
+const API_ROOTS = new Set([
+  'api',
+  'apis',
+  'openapi',
+  'openid',
+  'version',
+  'healthz',
+  'livez',
+  'readyz',
+  'metrics',
+]);
+const OPENID_CONFIGURATION = '/.well-known/openid-configuration';
+
+function isApi(path: string): boolean {
+  return path === OPENID_CONFIGURATION || API_ROOTS.has(path.split('/', 2)[1] ?? '');
+}
+
+/** The path below the scope, beginning with a slash; null for what is not ours. */
+function inScope(url: URL): string | null {
+  if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return null;
+  return url.pathname.slice(SCOPE.pathname.length - 1);
+}
+
+sw.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  const path = inScope(url);
+  if (path === null) return;
+  if (isApi(path)) {
+    event.respondWith(answer(request, path + url.search));
+    return;
+  }
+  // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
+  // to the browser's HTTP cache, beside which it can keep the compiled code.
+  if (request.method !== 'GET' || path.endsWith('.wasm')) return;
+  event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
+});
+
+async function answer(request: Request, target: string): Promise<Response> {
+  const found = await engine();
+  if (!found) return toResponse(unavailable(NO_ENGINE, 5));
+  let response: Response;
+  try {
+    response = await found.request(request, target);
+  } catch (error) {
+    // The page took its request back, or its body broke: nobody reads this, but a rejection would be logged.
+    if (request.signal.aborted) return Response.error();
+    return toResponse(unavailable(`The request could not be sent to the engine: ${error}`, 1));
+  }
+  if (request.mode === 'navigate') response = disarmed(response);
+  return counted(response);
+}
+
+const NO_ENGINE =
+  'There is no API server: it runs in a page of this site, and none is open. Open the page, then try again.';
+
+/** An answer shown as a document of its own: what an object contains must not become a page of this origin. */
+function disarmed(response: Response): Response {
+  const headers = new Headers(response.headers);
+  headers.set('content-security-policy', "sandbox; default-src 'none'");
+  headers.set('x-content-type-options', 'nosniff');
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}
+
+/* ---------------------------------------------------------------- staying awake while something streams */
+
+let streams = 0;
+
+/** Counts the response as an open stream until its body has ended, failed or been cancelled. */
+function counted(response: Response): Response {
+  if (!response.body) return response;
+  const reader = response.body.getReader();
+  let open = true;
+  const over = () => {
+    if (!open) return;
+    open = false;
+    streams--;
+    if (streams === 0) void tellPages();
+  };
+  streams++;
+  if (streams === 1) void tellPages();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            controller.enqueue(value);
+            return;
+          }
+          over();
+          controller.close();
+        } catch (error) {
+          over();
+          controller.error(error);
+        }
+      },
+      cancel: (reason) => {
+        over();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const { status, statusText, headers } = response;
+  return new Response(body, { status, statusText, headers });
+}
+
+async function tellPages(): Promise<void> {
+  const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  for (const page of pages) say(page, { type: 'open-streams', count: streams });
+}
+
+/* ---------------------------------------------------------------- messages from pages */
+
+sw.addEventListener('message', (event) => {
+  const message = event.data as ToServiceWorker;
+  switch (message.type) {
+    case 'engine-port':
+      if (onEnginePort) onEnginePort(message.port);
+      else message.port.close();
+      return;
+    case 'keep-awake':
+      if (event.source) say(event.source as Client, { type: 'open-streams', count: streams });
+      return;
+    case 'claim-me':
+      event.waitUntil(sw.clients.claim());
+      return;
+    case 'take-over':
+      event.waitUntil(sw.skipWaiting());
+      return;
+    case 'keep-module':
+      event.waitUntil(keepModule());
+      return;
+    default:
+      message satisfies never;
+  }
+});
+
+function say(page: Client, message: FromServiceWorker): void {
+  page.postMessage(message);
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize, resolve } from 'node:path';
+
+const web = resolve(import.meta.dirname, '../..');
+const dist = join(web, 'dist');
+
+/** The built page on a loopback address, as it is served in production. */
+export interface Site {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
+};
+
+/** By bin/kubetab where it has been built, else by the few lines below, which send the same headers. */
+export async function openSite(): Promise<Site> {
+  if (!existsSync(join(dist, 'index.html'))) {
+    throw new Error('web/dist is missing. Run `npm run build -w web` first.');
+  }
+  const binary = resolve(web, '../bin/kubetab');
+  return existsSync(binary) && !process.env.KUBETAB_PLAIN_SITE ? byKubetab(binary) : plain();
+}
+
+function byKubetab(binary: string): Promise<Site> {
+  const child: ChildProcess = spawn(
+    binary,
+    ['serve', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', '--static', dist, '--kubeconfig', '/dev/null'],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  return new Promise((done, fail) => {
+    let said = '';
+    const onData = (piece: Buffer) => {
+      said += piece;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+      if (!url) return;
+      done({
+        url: `${url}/`,
+        close: () =>
+          new Promise((closed) => {
+            child.once('exit', () => closed());
+            child.kill('SIGTERM');
+          }),
+      });
+    };
+    child.stdout?.on('data', onData);
+    child.stderr?.on('data', onData);
+    child.once('exit', (code) => fail(new Error(`kubetab serve ended with ${code}:\n${said}`)));
+  });
+}
+
+/** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
+export function plain(): Promise<Site> {
+  const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
+    const file = join(dist, normalize(path === '/' ? '/index.html' : path));
+    response.setHeader('Content-Security-Policy', policy);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile()) {
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not Found\n');
+      return;
+    }
+    response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
+    const hashed = path.startsWith('/assets/') || path.endsWith('.wasm');
+    response.setHeader(
+      'Cache-Control',
+      hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    );
+    const brotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));
+    const sent = brotli && existsSync(`${file}.br`) ? `${file}.br` : file;
+    if (sent !== file) response.setHeader('Content-Encoding', 'br');
+    response.setHeader('Content-Length', statSync(sent).size);
+    createReadStream(sent).pipe(response);
+  });
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      done({
+        url: `http://127.0.0.1:${port}/`,
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+}
