@@ -17,6 +17,10 @@ var (
 	// Revisions in messages: "Too large resource version: 1, current: 2", "too old resource version: 1 (2)",
 	// "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2".
 	revisions = regexp.MustCompile(`(current: |\(|ResourceVersion in [a-z ]+: |resource version: )(\d+)`)
+	// Revisions in objects that a message or a YAML answer quotes.
+	quotedRevisions = regexp.MustCompile(`(resourceVersion\\?"?: ?\\?")(\d+)`)
+	// Ages in the cells of a table.
+	ages = regexp.MustCompile(`^(\d+[smhd])+$`)
 	// The place in upstream's source where a scheme was made depends on how the program was built.
 	schemes = regexp.MustCompile(`scheme "[^"]*"`)
 	// Durations of things that took as long as they took.
@@ -59,6 +63,9 @@ func (n *normal) walk(v any, key string, parent map[string]any) any {
 		}
 		if key == "resourceVersion" || local[key] {
 			return n.local(key, v)
+		}
+		if key == "cells" && ages.MatchString(v) {
+			return "<age>"
 		}
 		return n.text(v)
 	case json.Number:
@@ -171,6 +178,7 @@ func (n *normal) text(s string) string {
 		}
 		return part[1] + "<rv>"
 	})
+	s = quotedRevisions.ReplaceAllString(s, "${1}<rv>")
 	s = schemes.ReplaceAllString(s, `scheme "<scheme>"`)
 	return durations.ReplaceAllString(s, "<duration>")
 }

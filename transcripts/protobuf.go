@@ -2,7 +2,6 @@ package transcripts
 
 import (
 	"encoding/json"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -56,17 +55,10 @@ func decodeProtobuf(data []byte) (any, error) {
 	return asJSON(obj)
 }
 
-// decodeProtobufEvent decodes one frame of a watch stream: a WatchEvent whose object is an envelope of its own.
+// decodeProtobufEvent decodes one frame of a watch stream: a WatchEvent without an envelope, whose object has one.
 func decodeProtobufEvent(frame []byte) (any, error) {
-	unknown := &runtime.Unknown{}
-	if len(frame) < 4 || string(frame[:4]) != "k8s\x00" {
-		return nil, fmt.Errorf("frame without the magic number: %q", frame[:min(4, len(frame))])
-	}
-	if err := unknown.Unmarshal(frame[4:]); err != nil {
-		return nil, err
-	}
 	event := &metav1.WatchEvent{}
-	if err := event.Unmarshal(unknown.Raw); err != nil {
+	if err := event.Unmarshal(frame); err != nil {
 		return nil, err
 	}
 	object, err := decodeProtobuf(event.Object.Raw)
