@@ -35,7 +35,17 @@ export async function openSite(): Promise<Site> {
 function byKubetab(binary: string): Promise<Site> {
   const child: ChildProcess = spawn(
     binary,
-    ['serve', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', '--static', dist, '--kubeconfig', '/dev/null'],
+    [
+      'serve',
+      '--listen',
+      '127.0.0.1:0',
+      '--http',
+      '127.0.0.1:0',
+      '--static',
+      dist,
+      '--kubeconfig',
+      '/dev/null',
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   return new Promise((done, fail) => {

@@ -1,0 +1,55 @@
+// Measures in Chromium how long a visitor waits, and what the page weighs. Prints JSON.
+//
+//   node build/measure.mjs http://127.0.0.1:8080/ [rounds]
+//
+// First visit: a new profile. Reload: the same profile after the page and with it the engine were closed.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const [url, rounds = '1'] = process.argv.slice(2);
+if (!url) {
+  console.error('measure: give the address of the page, such as http://127.0.0.1:8080/');
+  process.exit(1);
+}
+
+const results = [];
+for (let round = 0; round < Number(rounds); round++) {
+  const profile = await mkdtemp(join(tmpdir(), 'kubetab-measure-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+  });
+  const first = await visit(context);
+  const reload = await visit(context);
+  const again = await visit(context);
+  results.push({ first, reload, again });
+  await context.close();
+  await rm(profile, { recursive: true, force: true });
+}
+const { files, module } = JSON.parse(
+  await readFile(resolve(import.meta.dirname, '../dist/manifest.json'), 'utf8'),
+);
+console.log(JSON.stringify({ visits: results, module, files }, null, 2));
+
+/** Milliseconds from the start of the navigation until /readyz is ok, and what the engine says of its own start. */
+async function visit(context) {
+  const page = await context.newPage();
+  const began = Date.now();
+  await page.goto(url, { waitUntil: 'commit' });
+  await page.getByRole('button', { name: /^ready/ }).waitFor({ timeout: 180_000 });
+  const readyz = await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    return (await fetch('readyz')).text();
+  });
+  const ms = Date.now() - began;
+  await page.getByRole('button', { name: /^ready/ }).click();
+  await page.getByText('Memory').waitFor();
+  const rows = await page.locator('.details .row').allInnerTexts();
+  const engine = Object.fromEntries(rows.map((row) => row.split('\n')));
+  // What the browser keeps of compiled code it writes a while after the start.
+  await page.waitForTimeout(3000);
+  await page.close();
+  return { ms, readyz, engine };
+}
