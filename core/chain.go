@@ -12,6 +12,7 @@ import (
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	apiextensionsoptions "k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	apiextensionsopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,6 +42,8 @@ import (
 	aggregatorv1beta1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
+	aggregatoropenapi "k8s.io/kube-aggregator/pkg/generated/openapi"
+	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -211,15 +214,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
 
-	definitions := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(generatedopenapi.GetOpenAPIDefinitions)
-	namer := openapinamer.NewDefinitionNamer(legacyscheme.Scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme)
-	g.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
-	g.OpenAPIConfig.Info.Title = "Kubernetes"
-	g.OpenAPIConfig.SecurityDefinitions = &spec.SecurityDefinitions{"BearerToken": &spec.SecurityScheme{
-		SecuritySchemeProps: spec.SecuritySchemeProps{Type: "apiKey", Name: "authorization", In: "header", Description: "Bearer Token authentication"},
-	}}
-	g.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
-	g.OpenAPIV3Config.Info.Title = "Kubernetes"
+	c.document(g, generatedopenapi.GetOpenAPIDefinitions)
 	g.LongRunningFunc = filters.BasicLongRunningRequestCheck(
 		sets.NewString("watch", "proxy"),
 		sets.NewString("attach", "exec", "proxy", "log", "portforward"),
@@ -236,6 +231,20 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	}
 	applyAudit(g, c.Config)
 	return g, nil
+}
+
+// document sets how a server's OpenAPI documents are made, from the definitions
+// of the types in them.
+func (c chainConfig) document(g *genericapiserver.Config, definitions common.GetOpenAPIDefinitions) {
+	definitions = openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(definitions)
+	namer := openapinamer.NewDefinitionNamer(legacyscheme.Scheme, apiextensionsapiserver.Scheme, aggregatorscheme.Scheme)
+	g.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
+	g.OpenAPIConfig.Info.Title = "Kubernetes"
+	g.OpenAPIConfig.SecurityDefinitions = &spec.SecurityDefinitions{"BearerToken": &spec.SecurityScheme{
+		SecuritySchemeProps: spec.SecuritySchemeProps{Type: "apiKey", Name: "authorization", In: "header", Description: "Bearer Token authentication"},
+	}}
+	g.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
+	g.OpenAPIV3Config.Info.Title = "Kubernetes"
 }
 
 // clientCA is nil when no client CA is configured.
@@ -341,6 +350,9 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 	if err := c.enablement().ApplyTo(&g, apiextensionsapiserver.DefaultAPIResourceConfigSource(), apiextensionsapiserver.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
+	// Its own types' definitions, as when it runs alone: those of all of
+	// Kubernetes cost 20 ms and 7 MB, and the documents come out the same.
+	c.document(&g, apiextensionsopenapi.GetOpenAPIDefinitions)
 	return &apiextensionsapiserver.Config{
 		GenericConfig: &genericapiserver.RecommendedConfig{Config: g, SharedInformerFactory: inf},
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
@@ -367,6 +379,7 @@ func (c chainConfig) aggregator(g genericapiserver.Config, etcd *genericoptions.
 	if err := c.enablement().ApplyTo(&g, aggregatorapiserver.DefaultAPIResourceConfigSource(), aggregatorscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
+	c.document(&g, aggregatoropenapi.GetOpenAPIDefinitions) // as for apiextensions
 	return &aggregatorapiserver.Config{
 		GenericConfig: &genericapiserver.RecommendedConfig{Config: g, SharedInformerFactory: inf},
 		ExtraConfig: aggregatorapiserver.ExtraConfig{
