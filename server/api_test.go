@@ -195,17 +195,24 @@ func TestFlagsReachTheEngine(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("sesame,ali,7,\"cave,team\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := startKubetab(t, "--token-auth-file", tokens, "--audit-log", log, "--runtime-config", "batch/v1=false,scheduling.k8s.io/v1alpha2=true", "--emulated-version", "1.36")
+	p := startKubetab(t, "--token-auth-file", tokens, "--audit-log", log, "--runtime-config", "batch/v1=false,api/beta=true", "--emulated-version", "1.36")
 	client := clientset(t, restConfig(t, p))
 
 	groups, err := client.Discovery().ServerGroups()
 	if err != nil {
 		t.Fatal(err)
 	}
+	beta := false
 	for _, g := range groups.Groups {
 		if g.Name == "batch" {
 			t.Errorf("batch is served with --runtime-config batch/v1=false")
 		}
+		for _, v := range g.Versions {
+			beta = beta || strings.Contains(v.Version, "beta")
+		}
+	}
+	if !beta {
+		t.Errorf("no beta version is served with --runtime-config api/beta=true")
 	}
 	if v, err := client.ServerVersion(); err != nil || v.EmulationMinor != "36" {
 		t.Errorf("emulates minor version %q (%v), want 36", v.EmulationMinor, err)

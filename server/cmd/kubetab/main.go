@@ -10,8 +10,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/version"
 )
 
 // Exit codes.
@@ -25,6 +28,8 @@ type usageError struct{ error }
 
 func main() {
 	ctx := endOnSignal()
+	// Upstream packages put flags of their own here, and cobra would offer them with every command.
+	pflag.CommandLine = pflag.NewFlagSet("kubetab", pflag.ContinueOnError)
 	root := &cobra.Command{
 		Use:   "kubetab",
 		Short: "The Kubernetes API server in one process, without etcd",
@@ -33,6 +38,7 @@ inside it, the controllers without which it is of no use, and the playground pag
 the same server inside a browser tab.`,
 		Example: `  kubetab serve
   kubectl --kubeconfig kubetab.kubeconfig get namespaces`,
+		Version:           version.Get().GitVersion,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
@@ -52,6 +58,10 @@ the same server inside a browser tab.`,
 	}
 }
 
+// sameSignal is how long further signals count as the first one: timeout(1), make and npm pass a signal on to a process
+// which has already got it, as a member of their process group.
+const sameSignal = 300 * time.Millisecond
+
 // endOnSignal returns a context that ends with the first SIGINT or SIGTERM. The second one ends the process at once:
 // whoever asks twice does not want to wait for requests under way.
 func endOnSignal() context.Context {
@@ -61,7 +71,12 @@ func endOnSignal() context.Context {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for first := time.Now(); ; {
+			<-signals
+			if time.Since(first) > sameSignal {
+				break
+			}
+		}
 		fmt.Fprintln(os.Stderr, "kubetab: second signal: stopped without waiting for requests under way")
 		os.Exit(exitFailure)
 	}()

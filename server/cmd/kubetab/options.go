@@ -42,6 +42,7 @@ type options struct {
 
 func (o *options) add(f *pflag.FlagSet) {
 	f.SortFlags = false
+	o.runtimeConfig = cliflag.ConfigurationMap{}
 	f.StringVar(&o.listen, "listen", "127.0.0.1:6443", "`host:port` of the Kubernetes API (HTTPS); port 0 picks a free one")
 	f.StringVar(&o.http, "http", "127.0.0.1:8080", "`host:port` of the playground page (plain HTTP); empty serves no page")
 	f.StringVar(&o.dataDir, "data-dir", "", "`folder` in which everything is kept across restarts (default: memory only)")
@@ -54,8 +55,8 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM `file` of authorities whose client certificates are accepted, besides our own")
 	f.StringVar(&o.tokenAuthFile, "token-auth-file", "", "CSV `file` of bearer tokens (token,user,uid,\"group1,group2\") accepted besides the administrator's")
 
-	f.Var(&o.runtimeConfig, "runtime-config", "API versions to turn on or off, as in kube-apiserver: api/all=true, batch/v1=false, ...")
-	f.Var(cliflag.NewMapStringBool(&o.featureGates), "feature-gates", "feature gates of Kubernetes: Name=true|false, ...")
+	f.Var(&o.runtimeConfig, "runtime-config", "`list` of API versions to turn on or off, as in kube-apiserver: api/all=true, batch/v1=false, ...")
+	f.Var(cliflag.NewMapStringBool(&o.featureGates), "feature-gates", "`list` of feature gates of Kubernetes: Name=true|false, ...")
 	f.StringVar(&o.emulatedVersion, "emulated-version", "", "Kubernetes `version` whose APIs and features are offered, such as 1.36")
 	f.DurationVar(&o.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "`age` at which old revisions are compacted away; 0 keeps all of them")
 

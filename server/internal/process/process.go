@@ -141,6 +141,16 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
+// Ended reports whether the process has ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Wait waits until the process has ended and returns its exit code, -1 when a signal ended it, and what it wrote to
 // standard error. After limit it is killed and the code is -1.
 func (p *Process) Wait(limit time.Duration) (code int, stderr string) {
