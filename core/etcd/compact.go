@@ -61,7 +61,10 @@ func (db *DB) setCompacted(ctx context.Context, rev int64) error {
 func (db *DB) dropHistory(rev int64) error {
 	// The revisions that lost versions.
 	touched := map[int64]struct{}{}
-	for next, more := "", true; more && !db.isClosed(); {
+	for next, more := "", true; more; {
+		if db.isClosed() {
+			return errStopped
+		}
 		next, more = db.dropVersions(rev, next, touched)
 	}
 	revs := make([]int64, 0, len(touched))
@@ -74,12 +77,15 @@ func (db *DB) dropHistory(rev int64) error {
 	sort.Slice(revs, func(i, j int) bool { return revs[i] < revs[j] })
 	for _, r := range revs {
 		if db.isClosed() {
-			break
+			return errStopped
 		}
 		if err := db.shrinkRecord(r); err != nil {
 			return err
 		}
 	}
+	db.mu.Lock()
+	db.droppedRev = rev
+	db.mu.Unlock()
 	db.checkInvariants()
 	return nil
 }

@@ -90,10 +90,12 @@ type DB struct {
 	// rev is the newest revision, compactRev the one below which history is gone
 	// (-1 before the first compaction, as in etcd).
 	rev, compactRev int64
-	index           *keyIndex
-	log             commitLog
-	watchers        watcherSet
-	leases          lessor
+	// droppedRev is the compaction whose history has been removed completely.
+	droppedRev int64
+	index      *keyIndex
+	log        commitLog
+	watchers   watcherSet
+	leases     lessor
 }
 
 // Open opens the store at opts.Path, or an empty one in memory.

@@ -112,6 +112,19 @@ func (c *kvClient) Compact(ctx context.Context, r *pb.CompactionRequest, _ ...gr
 	return &pb.CompactionResponse{Header: c.db.header(c.db.Revision())}, nil
 }
 
-func (c *kvClient) RangeStream(context.Context, *pb.RangeRequest, ...grpc.CallOption) (grpc.ServerStreamingClient[pb.RangeStreamResponse], error) {
-	return nil, errUnimplemented("RangeStream")
+// RangeStream answers r in chunks. What the answer consists of is settled before it
+// returns, so neither writes nor a compaction can change it any more; the bytes
+// are copied chunk by chunk.
+func (c *kvClient) RangeStream(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (grpc.ServerStreamingClient[pb.RangeStreamResponse], error) {
+	if err := checkRangeStream(r); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := c.db.rangeKeys(r)
+	if err != nil {
+		return nil, err
+	}
+	return &rangeStream{ctx: ctx, db: c.db, found: f}, nil
 }

@@ -47,7 +47,9 @@ func (db *DB) load() error {
 			for _, id := range revokes {
 				revoked = append(revoked, revocation{id, rev})
 			}
-			db.log.add(&commit{rev: rev, versions: versions})
+			if rev >= db.compactRev {
+				db.log.add(&commit{rev: rev, versions: versions})
+			}
 		default:
 			return fmt.Errorf("unknown record %q", key)
 		}

@@ -3,6 +3,9 @@ package etcd
 import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/pkg/v3/adt"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -34,6 +37,19 @@ func checkRange(r *pb.RangeRequest) error {
 	}
 	if _, ok := pb.RangeRequest_SortTarget_name[int32(r.SortTarget)]; !ok {
 		return rpctypes.ErrGRPCInvalidSortOption
+	}
+	return nil
+}
+
+func checkRangeStream(r *pb.RangeRequest) error {
+	if err := checkRange(r); err != nil {
+		return err
+	}
+	switch {
+	case r.SortOrder != pb.RangeRequest_NONE && (r.SortTarget != pb.RangeRequest_KEY || r.SortOrder != pb.RangeRequest_ASCEND):
+		return status.Error(codes.Unimplemented, "RangeStream does not support custom sort orders")
+	case r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0:
+		return status.Error(codes.Unimplemented, "RangeStream does not support revision filters")
 	}
 	return nil
 }
@@ -109,24 +125,23 @@ func checkOp(u *pb.RequestOp, limit int) error {
 // lies in a range that is deleted: the result would depend on the order. It
 // returns what ops put and delete, nested transactions included.
 //
-// The order in which nested transactions are looked at is etcd's (checkIntervals),
-// and so is what it lets pass: a put in one nested transaction and a delete of the
-// same key in a later one.
-func checkOverlaps(ops []*pb.RequestOp) (puts map[string]struct{}, deletes []span, err error) {
+// It looks at things in the order and with the interval tree of etcd's
+// checkIntervals, because of what that lets pass: a put in one nested transaction
+// and a delete of the same key in a later one, and a put together with a delete of
+// everything from a smaller key on (whose end, "\x00", the tree takes literally).
+func checkOverlaps(ops []*pb.RequestOp) (puts map[string]struct{}, deletes adt.IntervalTree, err error) {
+	deletes = adt.NewIntervalTree()
 	for _, u := range ops {
-		if q, ok := u.Request.(*pb.RequestOp_RequestDeleteRange); ok && q.RequestDeleteRange != nil {
-			deletes = append(deletes, newSpan(string(q.RequestDeleteRange.Key), string(q.RequestDeleteRange.RangeEnd)))
+		if q := u.GetRequestDeleteRange(); q != nil {
+			interval := adt.NewStringAffinePoint(string(q.Key))
+			if len(q.RangeEnd) > 0 {
+				interval = adt.NewStringAffineInterval(string(q.Key), string(q.RangeEnd))
+			}
+			deletes.Insert(interval, struct{}{})
 		}
 	}
 	puts = map[string]struct{}{}
-	deleted := func(key string) bool {
-		for _, s := range deletes {
-			if s.contains(key) {
-				return true
-			}
-		}
-		return false
-	}
+	isDeleted := func(key string) bool { return deletes.Intersects(adt.NewStringAffinePoint(key)) }
 	for _, u := range ops {
 		q, ok := u.Request.(*pb.RequestOp_RequestTxn)
 		if !ok {
@@ -145,25 +160,25 @@ func checkOverlaps(ops []*pb.RequestOp) (puts map[string]struct{}, deletes []spa
 			then[key] = struct{}{}
 		}
 		for key := range then {
-			if _, twice := puts[key]; twice || deleted(key) {
+			if _, twice := puts[key]; twice || isDeleted(key) {
 				return nil, nil, rpctypes.ErrGRPCDuplicateKey
 			}
 		}
 		for key := range then {
 			puts[key] = struct{}{}
 		}
-		deletes = append(append(deletes, thenDeletes...), otherwiseDeletes...)
+		everything := adt.NewStringAffineInterval("\x00", "")
+		deletes.Union(thenDeletes, everything)
+		deletes.Union(otherwiseDeletes, everything)
 	}
 	for _, u := range ops {
-		q, ok := u.Request.(*pb.RequestOp_RequestPut)
-		if !ok || q.RequestPut == nil {
-			continue
+		if q := u.GetRequestPut(); q != nil {
+			key := string(q.Key)
+			if _, twice := puts[key]; twice || isDeleted(key) {
+				return nil, nil, rpctypes.ErrGRPCDuplicateKey
+			}
+			puts[key] = struct{}{}
 		}
-		key := string(q.RequestPut.Key)
-		if _, twice := puts[key]; twice || deleted(key) {
-			return nil, nil, rpctypes.ErrGRPCDuplicateKey
-		}
-		puts[key] = struct{}{}
 	}
 	return puts, deletes, nil
 }

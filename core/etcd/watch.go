@@ -30,7 +30,8 @@ const (
 type watcher struct {
 	db   *DB
 	span span
-	// startRev is the first revision of interest; it may be in the future.
+	// startRev is the first revision of interest, which may be in the future, or 0
+	// for the one after the watch began.
 	startRev int64
 	// prevKV adds what an event replaced; noPut and noDelete are the filters.
 	prevKV, noPut, noDelete, created, periodic bool
@@ -142,10 +143,7 @@ func (db *DB) register(w *watcher) bool {
 	if db.closed {
 		return false
 	}
-	if w.startRev == 0 {
-		w.startRev = db.rev + 1
-	}
-	if w.startRev <= db.rev {
+	if 0 < w.startRev && w.startRev <= db.rev {
 		w.next = w.startRev
 		w.signal()
 	}
@@ -213,9 +211,9 @@ func (w *watcher) pull() pulled {
 			return p
 		}
 	}
-	if w.owed && db.rev >= w.startRev {
-		p.progress = true
-	}
+	// A notification below the first revision of interest would tell the consumer
+	// that it is further back than it knows itself to be.
+	p.progress = w.owed && db.rev >= w.startRev
 	w.owed = false
 	return p
 }

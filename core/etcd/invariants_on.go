@@ -1,0 +1,5 @@
+//go:build race || invariants
+
+package etcd
+
+const invariants = true
