@@ -39,6 +39,9 @@ var ErrForeignKubeconfig = errors.New("a kubeconfig that kubetab did not write i
 // it but what Kubetab wrote. Errors: ErrForeignKubeconfig, or the file cannot be read or has no folder to be in, with what
 // to do in the text.
 func CheckKubeconfig(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
+		return nil // /dev/null, /dev/stdout: nothing is there that could be lost, and to read may block
+	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err = os.Stat(filepath.Dir(path)); err == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -64,6 +65,29 @@ func TestWriteKubeconfig(t *testing.T) {
 		}
 		if err := WriteKubeconfig(empty, k); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("a pipe is written to, not replaced", func(t *testing.T) { // as /dev/null must not be, when root gives it
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan string)
+		go func() {
+			data, err := os.ReadFile(pipe)
+			if err != nil {
+				t.Error(err)
+			}
+			read <- string(data)
+		}()
+		if err := WriteKubeconfig(pipe, k); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-read; !strings.Contains(got, k.Server) {
+			t.Errorf("the reader got %q", got)
+		}
+		if info, err := os.Stat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			t.Error("the pipe was replaced")
 		}
 	})
 	t.Run("no such folder", func(t *testing.T) {

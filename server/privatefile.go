@@ -11,12 +11,15 @@ import (
 // writePrivate puts data into the file path with mode 0600, whole or not at all: the bytes are synced to a new file
 // beside it, which then takes the name. A file that was there with a wider mode is replaced, not reused, because
 // whoever has it open could read what is written next. A symbolic link is followed, so that a kubeconfig kept
-// elsewhere stays where it is.
+// elsewhere stays where it is. What is no regular file, such as /dev/null or /dev/stdout, is written to and not replaced.
 //
 // Errors are those of package os, with the path in them.
 func writePrivate(path string, data []byte) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, data, 0o600)
 	}
 	dir, name := filepath.Split(path)
 	if dir == "" {

@@ -29,12 +29,10 @@ type Site struct {
 	api  string
 }
 
-// contentSecurityPolicy is what the page needs and no more: its own scripts, wasm, its own workers. Styles may be
-// inline because CodeMirror and the terminal put theirs into <style> elements at run time; with no inline script
-// allowed, a style cannot do much. connect-src 'self' also keeps the page from talking to anybody but this address.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
-	"img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+// contentSecurityPolicy is that of the page, which its owner keeps in web/CSP: its own scripts and styles, wasm, its own
+// workers, and nobody to talk to but this address. A test holds the two together.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
+	"font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // siteHeaders go with every response of the site, errors included.
 var siteHeaders = [][2]string{
@@ -42,7 +40,6 @@ var siteHeaders = [][2]string{
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Cross-Origin-Embedder-Policy", "require-corp"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
 }

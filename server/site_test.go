@@ -191,3 +191,13 @@ func TestNewSiteNeedsABuiltPage(t *testing.T) {
 		t.Errorf("missing folder: %v", err)
 	}
 }
+
+func TestSiteSendsThePolicyOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../web/CSP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(string(page)); got != contentSecurityPolicy {
+		t.Errorf("web/CSP and contentSecurityPolicy differ:\n%s\n%s", got, contentSecurityPolicy)
+	}
+}
