@@ -115,16 +115,13 @@ func (c *kvClient) Compact(ctx context.Context, r *pb.CompactionRequest, _ ...gr
 // RangeStream answers r in chunks. What the answer consists of is settled before it
 // returns, so neither writes nor a compaction can change it any more; the bytes
 // are copied chunk by chunk.
+//
+// It does not fail. As with gRPC, the server's errors are those of the first Recv:
+// upstream takes an error of the call itself for a broken connection.
 func (c *kvClient) RangeStream(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (grpc.ServerStreamingClient[pb.RangeStreamResponse], error) {
-	if err := checkRangeStream(r); err != nil {
-		return nil, err
+	s := &rangeStream{ctx: ctx, db: c.db}
+	if s.err = checkRangeStream(r); s.err == nil {
+		s.found, s.err = c.db.rangeKeys(r)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	f, err := c.db.rangeKeys(r)
-	if err != nil {
-		return nil, err
-	}
-	return &rangeStream{ctx: ctx, db: c.db, found: f}, nil
+	return s, nil
 }

@@ -23,18 +23,20 @@ type rangeStream struct {
 	db    *DB
 	found *found
 	next  int
-	ended bool
+	// err is what the next Recv returns, io.EOF at the end.
+	err error
 }
 
 var _ grpc.ServerStreamingClient[pb.RangeStreamResponse] = (*rangeStream)(nil)
 
-// Recv returns the next chunk, io.EOF after the last, or the error of the context.
+// Recv returns the next chunk, io.EOF after the last, the error of the request, or
+// that of the context.
 func (s *rangeStream) Recv() (*pb.RangeStreamResponse, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.ended {
-		return nil, io.EOF
+	if s.err != nil {
+		return nil, s.err
 	}
 	all := s.found.versions
 	first, size := s.next, 0
@@ -44,7 +46,7 @@ func (s *rangeStream) Recv() (*pb.RangeStreamResponse, error) {
 	}
 	resp := &pb.RangeResponse{Kvs: s.found.keyValues(all[first:s.next])}
 	if s.next == len(all) {
-		s.ended = true
+		s.err = io.EOF
 		resp.Header = s.db.header(s.found.rev)
 		resp.Count, resp.More = s.found.count, s.found.more
 	}

@@ -20,8 +20,8 @@ func realEtcd(t testing.TB) *kubernetes.Client {
 	cfg := embed.NewConfig()
 	cfg.Dir = t.TempDir()
 	cfg.UnsafeNoFsync = true
-	cfg.LogLevel = "error"
-	cfg.LogOutputs = []string{"/dev/null"}
+	cfg.LogLevel = "fatal"
+	cfg.LogOutputs = []string{"stderr"}
 	client, peer := loopback(t), loopback(t)
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, peer

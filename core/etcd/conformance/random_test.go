@@ -50,6 +50,12 @@ func randomSession(t *testing.T, rng *rand.Rand) {
 		for _, w := range g.watches {
 			got, want := mine.Play(ctx, "progress "+w), real.Play(ctx, "progress "+w)
 			if got != want {
+				// About once in a hundred sessions etcd's answer overtakes the events of
+				// a watch that began in the past. They come, but after it.
+				_, answer, _ := strings.Cut("\n"+want, "\nprogress ")
+				want = strings.TrimSuffix(want, "progress "+answer) + real.Play(ctx, "progress "+w)
+			}
+			if got != want {
 				t.Fatalf("%s: - etcd + this store\n%s", g.watchText[w], diff(want, got))
 			}
 		}
@@ -152,13 +158,12 @@ func (g *generator) lease() string {
 	return g.leases[g.rng.IntN(len(g.leases))]
 }
 
-func (g *generator) put(alone bool) string {
-	// In a transaction that deletes the key, too, this makes etcd 3.7.0 panic.
-	if alone && g.chance(8) {
-		return "put " + g.key() + " " + " ignore-value" + g.maybe(30, "prev") + g.maybe(20, "ignore-lease")
+func (g *generator) put(key string) string {
+	if g.chance(8) {
+		return "put " + key + " " + " ignore-value" + g.maybe(30, "prev") + g.maybe(20, "ignore-lease")
 	}
-	text := "put " + g.key() + " " + g.value() + g.maybe(30, "prev")
-	if alone && g.chance(8) {
+	text := "put " + key + " " + g.value() + g.maybe(30, "prev")
+	if g.chance(8) {
 		return text + " ignore-lease"
 	}
 	if g.chance(15) {
@@ -222,11 +227,14 @@ func (g *generator) txn(depth int) string {
 			var op string
 			switch g.rng.IntN(10) {
 			case 0, 1, 2, 3:
-				op = g.put(false)
+				op = g.put(g.pick("a", "a/", "a/b", "a/b/c", "a/c", "\\x00", "a\\x00"))
 			case 4, 5, 6:
 				op = g.get()
 			case 7, 8:
-				op = g.delete()
+				// Keys that are not put, most of the time. Which overlaps are refused
+				// is in a transcript: of those that are not, some make etcd 3.7.0
+				// panic, at once or after the next compaction.
+				op = "delete " + g.pick("b", "b/a", "c", "\\xff", "b/\\xff", "b end=c", "b prefix", "b/ prefix") + g.maybe(30, "prev")
 			default:
 				if depth > 2 {
 					continue
@@ -242,7 +250,7 @@ func (g *generator) txn(depth int) string {
 func (g *generator) statement() string {
 	switch p := g.rng.IntN(100); {
 	case p < 25:
-		return g.put(true)
+		return g.put(g.key())
 	case p < 45:
 		return g.get()
 	case p < 53:
