@@ -55,7 +55,7 @@ type Directive struct{ Name, Args string }
 
 // directives lists every known directive, so that a typing error is not taken for an absent condition.
 var directives = []string{"capture", "until", "only", "ignore", "grep", "shape", "headers", "raw", "text", "redact",
-	"omit-body", "rv", "stream", "count"}
+	"omit-body", "rv", "sort", "stream", "count"}
 
 // Directive returns the arguments of the first directive of that name, and whether there is one.
 func (s *Step) Directive(name string) (string, bool) {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -171,7 +172,7 @@ func (r *run) request(ctx context.Context, s *Step) (answer string, done bool, e
 	}
 	r.remember(s, req, resp, body)
 	for _, d := range s.Directives {
-		if d.Name == "until" && !holds(d.Args, resp.StatusCode, body) {
+		if d.Name == "until" && !holds(d.Args, resp, body) {
 			shown, _ := show(body)
 			return resp.Status + "\n" + shown, false, fmt.Errorf("@until %s does not hold", d.Args)
 		}
@@ -201,14 +202,13 @@ func decodeBody(contentType string, data []byte) any {
 	return string(data)
 }
 
-// holds evaluates "@until": a status code, "PATH=VALUE", "PATH" (present) or "!PATH" (absent).
-func holds(cond string, status int, body any) bool {
+// holds evaluates "@until": a status code, "header:NAME", "PATH=VALUE" or "PATH" (present). resp is nil for an event.
+func holds(cond string, resp *http.Response, body any) bool {
 	if code, err := strconv.Atoi(cond); err == nil {
-		return status == code
+		return resp != nil && resp.StatusCode == code
 	}
-	if path, ok := strings.CutPrefix(cond, "!"); ok {
-		_, found := lookup(body, path)
-		return status == http.StatusOK && !found
+	if header, ok := strings.CutPrefix(cond, "header:"); ok {
+		return resp != nil && resp.Header.Get(header) != ""
 	}
 	path, want, valued := strings.Cut(cond, "=")
 	v, found := lookup(body, path)
@@ -330,6 +330,10 @@ func (r *run) body(s *Step, n *normal, body any) (string, error) {
 			for _, path := range strings.Fields(d.Args) {
 				drop(body, splitPath(path))
 			}
+		case "sort":
+			if list, ok := lookup(body, d.Args); ok {
+				sortShown(list)
+			}
 		case "shape":
 			body = shape(body)
 		}
@@ -342,6 +346,16 @@ func (r *run) body(s *Step, n *normal, body any) (string, error) {
 		return grep(pattern, text)
 	}
 	return text, nil
+}
+
+// sortShown puts a list whose order the server does not promise into that of its printed elements.
+func sortShown(v any) {
+	list, _ := v.([]any)
+	slices.SortFunc(list, func(a, b any) int {
+		x, _ := show(a)
+		y, _ := show(b)
+		return strings.Compare(x, y)
+	})
 }
 
 // printable keeps binary answers from turning a transcript into a binary file.
@@ -389,7 +403,7 @@ func (r *run) events(ctx context.Context, s *Step) (string, error) {
 	until, conditional := s.Directive("until")
 	events, err := st.take(ctx, func(events []any) int {
 		for i, e := range events {
-			if conditional && holds(until, http.StatusOK, e) {
+			if conditional && holds(until, nil, e) {
 				return i + 1
 			}
 		}

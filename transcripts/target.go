@@ -97,6 +97,8 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 //
 //	compaction   history can be compacted on demand
 //	anonymous    a request without credentials is not an administrator's
+//	tokens       a false bearer token is refused
+//	impersonation  an administrator can act as somebody else
 //	controllers  namespaces terminate, owners cascade, service accounts and their namespaces' root CA appear
 func (t *Target) Lacks(capability string) string { return t.lacks[capability] }
 
@@ -107,6 +109,18 @@ func (t *Target) probe(ctx context.Context) error {
 	}
 	if status == http.StatusOK {
 		t.lacks["anonymous"] = "requests without credentials are answered as the administrator's"
+	}
+	for _, p := range []struct{ capability, name, value, why string }{
+		{"tokens", "Authorization", "Bearer made-up", "a bearer token is not looked at"},
+		{"impersonation", "Impersonate-User", "nobody", "an impersonated user has the rights of the administrator"},
+	} {
+		status, err := t.get(ctx, "/api/v1/namespaces/default", p.name, p.value)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusOK {
+			t.lacks[p.capability] = p.why
+		}
 	}
 	// Every controller manager runs the service account controller; it is the first to be seen.
 	short, cancel := context.WithTimeout(ctx, t.deadline/2)
@@ -168,6 +182,25 @@ func (t *Target) do(ctx context.Context, method, path string, body any, asAdmin 
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, data, err
+}
+
+// get asks as the administrator, with one header more.
+func (t *Target) get(ctx context.Context, path, header, value string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.base.String()+path, nil)
+	if err != nil {
+		return 0, err
+	}
+	if t.token != "" {
+		req.Header.Set("Authorization", "Bearer "+t.token)
+	}
+	req.Header.Set(header, value)
+	resp, err := t.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
 }
 
 // compactEtcd compacts through the JSON gateway of a real etcd:
