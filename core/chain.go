@@ -117,7 +117,10 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	etcd := c.etcd()
+	etcd, err := c.etcd()
+	if err != nil {
+		return nil, err
+	}
 	storage := kubeapiserver.NewStorageFactoryConfigEffectiveVersion(c.effective)
 	storage.APIResourceConfig = generic.MergedResourceConfig
 	storage.DefaultResourceEncoding.SetEffectiveVersion(c.effective)
@@ -171,6 +174,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err := installLazyOpenAPI(kubeServer, generic.OpenAPIConfig, generic.OpenAPIV3Config, c.identity()); err != nil {
 		return nil, err
 	}
+	installCompact(server.GenericAPIServer, c.servers)
 	return &chain{aggregator: server, informers: inf}, nil
 }
 
@@ -259,11 +263,20 @@ func (c chainConfig) clientCA() (dynamiccertificates.CAContentProvider, error) {
 	return ca, nil
 }
 
+// enablement is the runtime-config with the names of the core group that
+// kube-apiserver's flag takes, too: "v1" and "api/v1" are "/v1".
 func (c chainConfig) enablement() *genericoptions.APIEnablementOptions {
-	return &genericoptions.APIEnablementOptions{RuntimeConfig: c.RuntimeConfig}
+	config := map[string]string{}
+	for key, value := range c.RuntimeConfig {
+		if core := strings.TrimPrefix(key, "api/"); core == "v1" || strings.HasPrefix(core, "v1/") {
+			key = "/" + core
+		}
+		config[key] = value
+	}
+	return &genericoptions.APIEnablementOptions{RuntimeConfig: config}
 }
 
-func (c chainConfig) etcd() *genericoptions.EtcdOptions {
+func (c chainConfig) etcd() (*genericoptions.EtcdOptions, error) {
 	e := genericoptions.NewEtcdOptions(storagebackend.NewDefaultConfig(storagePrefix, nil))
 	e.DefaultStorageMediaType = protobuf
 	e.StorageConfig.Transport.ServerList = c.servers
@@ -274,7 +287,11 @@ func (c chainConfig) etcd() *genericoptions.EtcdOptions {
 	case c.CompactionInterval > 0:
 		e.StorageConfig.CompactionInterval = c.CompactionInterval
 	}
-	return e
+	var err error
+	if e.WatchCacheSizes, err = genericoptions.WriteWatchCacheSizes(kubeapiserver.DefaultWatchCacheSizes()); err != nil {
+		return nil, fmt.Errorf("watch cache: %w", err)
+	}
+	return e, nil
 }
 
 // kube is the configuration of the built-in APIs, with admission.
@@ -316,9 +333,12 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		ServiceAccountIssuer:           c.tokens.generator,
 		ServiceAccountIssuerURL:        c.tokens.issuer,
 		ServiceAccountPublicKeysGetter: c.tokens.keys,
-		ExtendExpiration:               true,
-		SystemNamespaces:               options.NewOptions().SystemNamespaces,
-		VersionedInformers:             inf,
+		// Tokens of clients that do not ask for a new one in time go on for a
+		// year, with a warning in the audit log: kube-apiserver's default.
+		ExtendExpiration:                    true,
+		ServiceAccountExtendedMaxExpiration: serviceaccount.ExpirationExtensionSeconds * time.Second,
+		SystemNamespaces:                    options.NewOptions().SystemNamespaces,
+		VersionedInformers:                  inf,
 	}
 	if clientCA != nil {
 		extra.ClusterAuthenticationInfo = clusterauthenticationtrust.ClusterAuthenticationInfo{ClientCA: clientCA}

@@ -23,6 +23,8 @@ func leaks() []goleak.Option {
 		// A read that waits for the watch cache starts a timer of three seconds
 		// and does not stop it.
 		goleak.IgnoreTopFunction("k8s.io/apiserver/pkg/storage/cacher.(*watchCache).waitUntilFreshLocked.func2"),
+		// The count of a resource's objects waits as long for the watch cache.
+		goleak.IgnoreAnyFunction("k8s.io/apiserver/pkg/registry/generic/registry.(*Store).startObservingCount.func1"),
 		// buntdb's manager looks once a second whether its database is closed.
 		goleak.IgnoreTopFunction("github.com/tidwall/buntdb.(*DB).backgroundManager"),
 		// The check "log" of /healthz starts one loop per process.

@@ -42,6 +42,7 @@ type controllers struct {
 	loopback  *rest.Config
 	informers informers.SharedInformerFactory // the API server's own
 	rootCA    []byte                          // empty: no ConfigMap kube-root-ca.crt is published
+	serving   <-chan struct{}                 // closed when the server ends, and with it the informers
 	running   sync.WaitGroup
 }
 
@@ -52,16 +53,17 @@ type controller struct {
 	run  func(context.Context)
 }
 
-// start builds and starts the controllers, which end with ctx. It calls
-// waitReady before it builds those that ask for discovery while they are being
-// built: upstream ends the process when it does not answer.
+// start builds and starts the controllers, which end with ctx; running waits
+// for them. It calls waitReady before it builds those that ask for discovery
+// while they are being built: upstream ends the process when it does not
+// answer. The informers live as long as the server.
 func (c *controllers) start(ctx context.Context, waitReady func(context.Context) error) error {
 	for _, build := range []func(context.Context) (controller, error){c.serviceAccounts, c.rootCAPublisher, c.roleAggregation} {
 		if err := c.launch(ctx, build); err != nil {
 			return err
 		}
 	}
-	c.informers.Start(ctx.Done())
+	c.informers.Start(c.serving)
 
 	if err := waitReady(ctx); err != nil {
 		return err
@@ -71,15 +73,8 @@ func (c *controllers) start(ctx context.Context, waitReady func(context.Context)
 			return err
 		}
 	}
-	c.informers.Start(ctx.Done())
+	c.informers.Start(c.serving)
 	return nil
-}
-
-// wait returns when every controller and informer has ended. start must have
-// returned.
-func (c *controllers) wait() {
-	c.running.Wait()
-	c.informers.Shutdown()
 }
 
 func (c *controllers) launch(ctx context.Context, build func(context.Context) (controller, error)) error {

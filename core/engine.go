@@ -133,7 +133,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		ended:    make(chan struct{}),
 	}
 	started = true
-	e.run(ctx, running, cancel, cfg, prepared.Run, &controllers{loopback: loopback, informers: chain.informers, rootCA: cfg.RootCA}, func() {
+	e.run(ctx, running, cancel, cfg, prepared.Run, &controllers{loopback: loopback, informers: chain.informers, rootCA: cfg.RootCA, serving: running.Done()}, func() {
 		inProcess.stop()
 		release()
 	})
@@ -143,47 +143,55 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 // run starts the server's run loop and the controllers, and the goroutine that
 // ends them: when Close is called, when the caller's context ends, or when one
 // of them fails. It returns at once.
-func (e *Engine) run(caller, running context.Context, cancel context.CancelFunc, cfg Config, serve func(context.Context) error, c *controllers, release func()) {
+func (e *Engine) run(caller, serving context.Context, stopServing context.CancelFunc, cfg Config, serve func(context.Context) error, c *controllers, release func()) {
 	failed := make(chan error, 2) // one slot for each goroutine below that can fail
-	hooksDone := make(chan struct{})
-	var loops sync.WaitGroup
-	loops.Go(func() {
+	var server sync.WaitGroup
+	server.Go(func() {
 		// Upstream's run loop: it starts the hooks, and once its context has
 		// ended it runs the pre-shutdown hooks, drains requests and watches,
 		// and closes the storage clients.
-		if err := serve(running); err != nil {
+		if err := serve(serving); err != nil {
 			failed <- fmt.Errorf("API server: %w", err)
 		}
 	})
-	loops.Go(func() {
-		ready := func(ctx context.Context) error {
+	controlling, stopControllers := context.WithCancel(serving)
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		cfg.OnStage(StageControllers)
+		err := c.start(controlling, func(ctx context.Context) error {
 			if err := e.Ready(ctx); err != nil {
 				return err
 			}
-			close(hooksDone)
 			cfg.OnStage(StageReady)
 			return nil
-		}
-		cfg.OnStage(StageControllers)
-		if err := c.start(running, ready); err != nil && running.Err() == nil {
+		})
+		if err != nil && controlling.Err() == nil {
 			failed <- fmt.Errorf("controllers: %w", err)
 		}
-	})
+	}()
 	go func() {
 		select {
 		case <-e.closing:
 		case <-caller.Done():
 		case e.err = <-failed:
 		}
-		// Upstream's hooks end the process when their context ends before they
-		// are done, so the start is given the time to finish.
+		// Upstream ends the process when a hook's context ends before the hook
+		// is done, and when the namespace controller gets no answer while it is
+		// built: the start is given the time to finish.
 		select {
-		case <-hooksDone:
+		case <-started:
 		case <-time.After(startLimit):
 		}
-		cancel()
-		loops.Wait()
-		c.wait()
+		// Controllers end before the server, as they do in a cluster: one that
+		// asks a server that is shutting down is told to come back later, and
+		// the garbage collector does, for minutes.
+		stopControllers()
+		<-started
+		c.running.Wait()
+		stopServing()
+		server.Wait()
+		c.informers.Shutdown()
 		release()
 		close(e.ended)
 	}()

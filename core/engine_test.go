@@ -422,3 +422,41 @@ func TestRESTConfigIsACopy(t *testing.T) {
 		t.Error("a change to the copy reached the engine")
 	}
 }
+
+func TestCompactionOnDemand(t *testing.T) {
+	e := sharedEngine(t)
+	c := clientFor(t, e)
+	newNamespace(t, c, "compacted")
+	old, err := c.CoreV1().Namespaces().Get(t.Context(), "compacted", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newNamespace(t, c, "compacted-later")
+	post := func(token string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, loopbackHost+CompactPath, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, err := e.RESTConfig().Transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	if status := post(testToken); status != http.StatusForbidden {
+		t.Errorf("a viewer compacts: %d, want 403", status)
+	}
+	if status := post(e.RESTConfig().BearerToken); status != http.StatusOK {
+		t.Errorf("compact: %d, want 200", status)
+	}
+	// Events have no watch cache: what the store has forgotten is gone.
+	_, err = c.CoreV1().Events("compacted").List(t.Context(), metav1.ListOptions{ResourceVersion: old.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
+	if !apierrors.IsResourceExpired(err) {
+		t.Errorf("a list at the old revision: %v, want Expired (410)", err)
+	}
+	if res, _ := get(t, e, e.RESTConfig().BearerToken, CompactPath); res.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %d, want 405", res.StatusCode)
+	}
+}

@@ -4,6 +4,7 @@
 package testserver
 
 import (
+	"os"
 	"testing"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
@@ -18,6 +19,9 @@ func NewTestConfig(testing.TB) *embed.Config { return embed.NewConfig() }
 
 // RunEtcd opens an empty store and returns a client of it that counts requests, as
 // upstream's does. The store is closed when the test ends.
+//
+// With KUBETAB_KUBERNETES_CLIENT=general the requests of kubernetes.Interface take
+// upstream's way over KV instead of the store's own.
 func RunEtcd(t testing.TB, cfg *embed.Config) *kubernetes.Client {
 	t.Helper()
 	if cfg == nil {
@@ -36,6 +40,9 @@ func RunEtcd(t testing.TB, cfg *embed.Config) *kubernetes.Client {
 		}
 	})
 	client := db.Client()
+	if os.Getenv("KUBETAB_KUBERNETES_CLIENT") == "general" {
+		client.Kubernetes = kubernetes.Client{Client: client.Client}
+	}
 	recorder := storagetesting.NewKubernetesRecorder(client.Kubernetes)
 	client.KV = storagetesting.NewKVRecorder(client.KV, recorder)
 	client.Kubernetes = recorder
