@@ -224,24 +224,24 @@ func (db *DB) expireLeases() {
 	// again, but not in a busy loop.
 	const retry = time.Second
 	for {
-		now := db.clock.Now()
-		db.mu.RLock()
-		due := db.leases.queue.due(now)
-		wait, any := db.leases.queue.next(now)
-		db.mu.RUnlock()
-		for _, id := range due {
-			if err := db.revokeLease(context.Background(), id, true); err != nil {
-				wait, any = retry, true
-			}
+		failed := false
+		for _, id := range db.dueLeases() {
+			failed = db.revokeLease(context.Background(), id, true) != nil || failed
 		}
-		if len(due) > 0 && wait != retry {
-			continue
+		wait, any := db.nextExpiry()
+		if failed {
+			wait = retry
 		}
 		var timer <-chan time.Time
 		stop := func() bool { return false }
 		if any {
 			t := db.clock.NewTimer(wait)
 			timer, stop = t.C(), t.Stop
+			// The clock may have moved since wait was computed, and the timer began later.
+			if !failed && len(db.dueLeases()) > 0 {
+				stop()
+				continue
+			}
 		}
 		select {
 		case <-timer:
@@ -252,6 +252,20 @@ func (db *DB) expireLeases() {
 		}
 		stop()
 	}
+}
+
+// dueLeases returns the leases that have expired.
+func (db *DB) dueLeases() []int64 {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.leases.queue.due(db.clock.Now())
+}
+
+// nextExpiry returns how long it is until the next lease expires, if there is one.
+func (db *DB) nextExpiry() (time.Duration, bool) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.leases.queue.next(db.clock.Now())
 }
 
 // leaseQueue is a heap of leases, the first to expire on top.

@@ -34,7 +34,7 @@ type watcher struct {
 	// for the one after the watch began.
 	startRev int64
 	// prevKV adds what an event replaced; noPut and noDelete are the filters.
-	prevKV, noPut, noDelete, created, periodic bool
+	prevKV, noPut, noDelete, periodic bool
 
 	out  chan clientv3.WatchResponse
 	wake chan struct{} // of capacity 1: there is something to look at

@@ -47,7 +47,6 @@ func (c *watcherClient) Watch(ctx context.Context, key string, opts ...clientv3.
 		prevKV:   op.IsPrevKV(),
 		noPut:    op.IsFilterPut(),
 		noDelete: op.IsFilterDelete(),
-		created:  op.IsCreatedNotify(),
 		periodic: op.IsProgressNotify(),
 		out:      make(chan clientv3.WatchResponse, 1),
 		wake:     make(chan struct{}, 1),
@@ -77,6 +76,10 @@ func (c *watcherClient) Watch(ctx context.Context, key string, opts ...clientv3.
 		return refuse(rpctypes.ErrorDesc(errStopped))
 	}
 	c.watchers[w] = struct{}{}
+	if op.IsCreatedNotify() {
+		// The channel is empty and has room for one.
+		w.out <- clientv3.WatchResponse{Header: c.db.header(c.db.Revision()), Created: true}
+	}
 	go func() {
 		w.run(ctx, c.closed)
 		c.mu.Lock()

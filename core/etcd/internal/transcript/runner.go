@@ -17,7 +17,7 @@
 //	grant L 10              leases, by a name of the transcript; also revoke L, keepalive L,
 //	                        ttl L [keys], leases
 //	watch w a               begin to watch: end=b prefix from rev=2 prev no-put no-delete created progress fragment
-//	events w 3              wait until w has 3 more events, or its end, and print them
+//	events w 3              wait until w has 3 more events (being made is one), or its end, and print them
 //	progress w              ask for progress until w answers; prints all that came before
 //	cancel w                end the watch
 //	create k v | update k v at=2 | remove k at=2 | read k [rev=2] | list p [limit=1 from=k rev=2] | count p

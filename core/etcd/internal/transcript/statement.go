@@ -17,6 +17,10 @@ type statement struct {
 }
 
 func parseStatement(line string) (*statement, error) {
+	if strings.HasPrefix(strings.TrimSpace(line), "if ") {
+		// A comparison is no list of options, although it may have a "=".
+		return &statement{verb: "if"}, nil
+	}
 	verb, words, err := datadriven.ParseLine(line)
 	if err != nil {
 		return nil, mistake("%v", err)

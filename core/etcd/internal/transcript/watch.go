@@ -122,6 +122,7 @@ func (w *watch) take(resp clientv3.WatchResponse) {
 	case resp.Err() != nil:
 		add("canceled=%v compacted=%d error: %v", resp.Canceled, resp.CompactRevision, resp.Err())
 	case resp.Created:
+		w.events++
 		add("created rev=%d", resp.Header.Revision)
 	case resp.IsProgressNotify():
 		if resp.Header.Revision < w.last {
