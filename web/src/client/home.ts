@@ -30,7 +30,10 @@ function inSharedWorker(events: HomeEvents): { reopen(): void } {
     const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
       type: 'module',
       name: 'kubetab',
-    });
+      // Where it is known (Chromium), the worker outlives its last page for some seconds: long enough for a reload,
+      // which would otherwise be the end of the cluster when only one tab is open.
+      extendedLifetime: true,
+    } as WorkerOptions);
     worker.onerror = () => events.onBroken('The script of the engine worker could not be loaded.');
     events.onLink(new EngineLink(worker.port, 'page'), 'shared');
   };

@@ -11,6 +11,9 @@ export interface ApiRequestInit {
 /**
  * A way to the API server. Both ways give the same: the promise resolves when the head of the response has arrived, the
  * body streams, and aborting the signal or cancelling the body ends the request in the engine.
+ *
+ * A reader of the body then sees the signal's reason. `text()` and its like see a TypeError instead where browsers put
+ * one in place of the error of any stream made in JavaScript.
  */
 export interface ApiClient {
   readonly transport: 'service-worker' | 'engine-port';

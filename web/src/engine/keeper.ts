@@ -92,9 +92,17 @@ export class Keeper {
     return json ? (JSON.parse(json) as EngineStats) : null;
   }
 
-  /** An error that nobody caught. Those of WebAssembly come from Go's timers; any other is a defect of this worker. */
+  /**
+   * An error that nobody caught. Go's timers run outside of any call of ours: what they throw - a trap, or the error of a
+   * function that Go called - arrives here and means that the program is broken.
+   *
+   * @returns whether it came from Go; if not, it is a defect of this worker
+   */
   uncaught(error: unknown): boolean {
-    const fromGo = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+    const fromGo =
+      error instanceof WebAssembly.RuntimeError ||
+      error instanceof RangeError ||
+      (error instanceof Error && /wasm/.test(error.stack ?? ''));
     if (fromGo) this.#program?.failed(error);
     return fromGo;
   }

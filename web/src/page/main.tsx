@@ -5,12 +5,14 @@ import { render } from 'preact';
 import { draft } from './console/draft';
 import { send } from './console/run';
 import { isWatch } from './console/verbs';
+import { offerDeveloper } from './developer';
 import { loadEditor } from './editor/Code';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
 
 // The download is the long part: it begins before anything is drawn.
 openCluster();
+offerDeveloper();
 
 const root = document.getElementById('page');
 if (root) render(<Page />, root);

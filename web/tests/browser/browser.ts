@@ -17,19 +17,77 @@ export function launch(): Promise<Browser> {
   });
 }
 
-/** Opens the page and waits until the API is ready. What the page logs as an error is collected in `errors`. */
+/** Opens the page and waits until the API is ready and plain fetch reaches it. */
 export async function openPage(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(url);
   await ready(page);
+  await controlled(page);
   return page;
 }
 
+/** Waits for the pill; a first start on a busy machine takes its time. */
 export async function ready(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^ready/ }).waitFor({ timeout: 90_000 });
+  await page.getByRole('button', { name: /^ready/ }).waitFor({ timeout: 110_000 });
 }
 
-/** Resolves when the page is controlled: from then on plain fetch reaches the API. */
 export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+}
+
+/** Requests in flight inside the engine. */
+export async function inFlight(page: Page): Promise<number> {
+  return page.evaluate(async () => (await window.kubetab.stats())?.requests ?? -1);
+}
+
+/** Waits until the engine has no more requests in flight than `most`. */
+export async function settlesTo(page: Page, most: number): Promise<void> {
+  await page.waitForFunction(
+    async (limit) => ((await window.kubetab.stats())?.requests ?? Infinity) <= limit,
+    most,
+    { polling: 100 },
+  );
+}
+
+/** Stops every service worker of the browser, as the browser itself does after half a minute without events. */
+export async function stopServiceWorkers(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const stopped = new Promise<void>((resolve) => {
+    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      if (versions.every(({ runningStatus }) => runningStatus === 'stopped')) resolve();
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  await session.send('ServiceWorker.stopAllWorkers');
+  await stopped;
+  await session.detach();
+}
+
+/** Evaluates an expression inside the SharedWorker, which Playwright does not reach by itself. */
+export async function inSharedWorker(page: Page, expression: string): Promise<void> {
+  const browser = page.context().browser();
+  if (!browser) throw new Error('The page belongs to no browser.');
+  const ofPage = await page.context().newCDPSession(page);
+  const { browserContextId } = (await ofPage.send('Target.getTargetInfo')).targetInfo;
+  await ofPage.detach();
+  const session = await browser.newBrowserCDPSession();
+  const { targetInfos } = await session.send('Target.getTargets', {
+    filter: [{ type: 'shared_worker' }],
+  });
+  // Workers of closed contexts may still be alive.
+  const target = targetInfos.find((info) => info.browserContextId === browserContextId);
+  if (!target) throw new Error('There is no SharedWorker.');
+  const { sessionId } = await session.send('Target.attachToTarget', {
+    targetId: target.targetId,
+    flatten: false,
+  });
+  const answered = new Promise<void>((resolve) => {
+    session.on('Target.receivedMessageFromTarget', () => resolve());
+  });
+  await session.send('Target.sendMessageToTarget', {
+    sessionId,
+    message: JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }),
+  });
+  await answered;
+  await session.detach();
 }

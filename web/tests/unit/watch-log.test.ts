@@ -57,3 +57,12 @@ test('an event that is not JSON is shown as it came', () => {
   }).add('{oops}');
   expect(last).toMatchObject({ events: [{ type: 'UNREADABLE', text: '{oops}' }] });
 });
+
+test('a watch of tables names the object of the row', () => {
+  let last: WatchView | null = null;
+  const object = { kind: 'PartialObjectMetadata', metadata: { name: 'a', resourceVersion: '7' } };
+  new WatchLog((view) => {
+    last = view;
+  }).add(JSON.stringify({ type: 'ADDED', object: { kind: 'Table', rows: [{ object }] } }));
+  expect(last).toMatchObject({ events: [{ type: 'ADDED', name: 'a', resourceVersion: '7' }] });
+});

@@ -4,6 +4,7 @@ import { Code } from '../editor/Code';
 import type { Language } from '../editor/code-types';
 import { words } from '../words';
 import { CopyMenu } from './CopyMenu';
+import { type Draft, header } from './draft';
 import { bytes, duration } from './format';
 import { prettyJson } from './pretty';
 import { type Answer, isUnderWay, type Run, run, type Trouble } from './run';
@@ -16,12 +17,15 @@ type View = 'json' | 'yaml' | 'text' | 'table' | 'events' | 'headers';
 /** The answer: its status line, and its body in the views that fit it. */
 export function ResponsePane() {
   const current = run.value;
-  const wanted = useSignal<View | null>(null);
+  const chosen = useSignal<{ readonly of: string; readonly view: View } | null>(null);
+  // A choice holds while the same request is repeated; another request is shown as suits it best.
+  const key = current ? requestKey(current.request) : '';
+  const wanted = chosen.value?.of === key ? chosen.value.view : null;
   const text = current?.text ?? null;
   const contentType = current?.answer?.contentType ?? '';
   const table = useMemo(() => readTable(text, contentType), [text, contentType]);
   const views = current?.answer ? viewsOf(current, table !== null) : [];
-  const view = wanted.value && views.includes(wanted.value) ? wanted.value : views[0];
+  const view = wanted && views.includes(wanted) ? wanted : views[0];
   return (
     <section
       id="response"
@@ -37,7 +41,7 @@ export function ResponsePane() {
           tabs={views.map((id) => ({ id, label: words.response.views[id] }))}
           chosen={view}
           onChoose={(id) => {
-            wanted.value = id as View;
+            chosen.value = { of: key, view: id as View };
           }}
         >
           {current && <CopyMenu request={current.request} text={text} />}
@@ -60,6 +64,10 @@ export function ResponsePane() {
       </div>
     </section>
   );
+}
+
+function requestKey(request: Draft): string {
+  return `${request.method} ${request.path} ${header(request, 'Accept')}`;
 }
 
 function viewsOf({ watch, answer }: Run, hasTable: boolean): readonly View[] {

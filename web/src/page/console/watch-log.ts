@@ -70,13 +70,17 @@ export class WatchLog {
   }
 }
 
+interface RawObject {
+  kind?: unknown;
+  message?: unknown;
+  metadata?: { name?: unknown; namespace?: unknown; resourceVersion?: unknown };
+  /** Of a Table: a watch that asked for tables gets one of a single row per event. */
+  rows?: { object?: RawObject }[];
+}
+
 interface RawEvent {
   type?: unknown;
-  object?: {
-    kind?: unknown;
-    message?: unknown;
-    metadata?: { name?: unknown; namespace?: unknown; resourceVersion?: unknown };
-  };
+  object?: RawObject;
 }
 
 function read(text: string, seq: number): WatchEvent {
@@ -86,7 +90,7 @@ function read(text: string, seq: number): WatchEvent {
   } catch {
     // Shown as it came, with no type.
   }
-  const { object } = raw;
+  const object = raw.object?.kind === 'Table' ? raw.object.rows?.[0]?.object : raw.object;
   const word = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
     seq,

@@ -14,13 +14,14 @@ import {
   foldEffect,
   foldGutter,
   foldKeymap,
+  foldService,
   HighlightStyle,
   indentOnInput,
   indentUnit,
   syntaxHighlighting,
 } from '@codemirror/language';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -30,7 +31,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import type { CodeEditor, CodeOptions, Language } from './code-types';
-import { foldable } from './fold-lines';
+import { blocks, type FoldRange } from './fold-lines';
 
 const theme = EditorView.theme({
   '&': {
@@ -127,10 +128,16 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
   const own: Extension = options.readOnly
     ? [EditorState.readOnly.of(true)]
     : [history(), indentOnInput(), keymap.of([...historyKeymap, indentWithTab]), onChange];
-  const stateOf = (text: string, named: Language) =>
-    EditorState.create({
+  let folds: ReadonlyMap<number, FoldRange> = new Map();
+  const stateOf = (text: string, named: Language) => {
+    folds = options.readOnly && named === 'json' ? blocks(text.split('\n')) : new Map();
+    return EditorState.create({
       doc: text,
       extensions: [
+        foldService.of(({ doc }, from) => {
+          const range = folds.get(doc.lineAt(from).number);
+          return range ? positions(doc, range) : null;
+        }),
         lineNumbers(),
         codeFolding({ placeholderText: '\u2026' }),
         foldGutter({ markerDOM: foldMark }),
@@ -153,6 +160,7 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
         theme,
       ],
     });
+  };
   const view = new EditorView({
     state: stateOf(options.text, options.language),
     parent: frame,
@@ -179,11 +187,19 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
 
   /** managedFields is long and rarely what one looks for: an answer opens with it folded. */
   function foldNoise(target: EditorView): void {
-    if (!options.readOnly) return;
     const { doc } = target.state;
-    const effects = foldable(doc.iterLines(), /^\s*"managedFields": \[$/, 200).map((range) =>
-      foldEffect.of({ from: doc.line(range.first).to, to: doc.line(range.last).to - range.tail }),
-    );
+    const effects = [...folds.values()]
+      .filter(({ first }) => doc.line(first).text.trim() === '"managedFields": [')
+      .slice(0, MOST_FOLDED)
+      .map((range) => foldEffect.of(positions(doc, range)));
     if (effects.length > 0) target.dispatch({ effects });
   }
+}
+
+/** A list of thousands is opened with this many of its objects tidied; folding all would take a while. */
+const MOST_FOLDED = 500;
+
+/** From the end of the first line to the closing bracket. */
+function positions(doc: Text, { first, last, tail }: FoldRange): { from: number; to: number } {
+  return { from: doc.line(first).to, to: doc.line(last).to - tail };
 }

@@ -6,27 +6,21 @@ export interface FoldRange {
 }
 
 /**
- * Finds blocks in JSON that is laid out with one bracket per line: from a line that matches `opening` to the next line
- * of the same indentation. Looks at lines and not at a syntax tree, because the tree of a large answer is not there yet
- * when it is first shown.
- *
- * @param most ranges to look for; a list of a thousand objects is folded at its beginning only
+ * Finds the blocks of JSON that is laid out with one bracket per line, by the number of their first line. Looks at
+ * lines and not at a syntax tree, because the tree of a large answer is not there yet when it is first shown.
  */
-export function foldable(lines: Iterable<string>, opening: RegExp, most: number): FoldRange[] {
-  const found: FoldRange[] = [];
+export function blocks(lines: Iterable<string>): Map<number, FoldRange> {
+  const found = new Map<number, FoldRange>();
+  const open: number[] = [];
   let number = 0;
-  let open: { first: number; indent: number } | null = null;
   for (const line of lines) {
     number++;
-    const indent = line.length - line.trimStart().length;
-    if (open) {
-      if (indent > open.indent) continue;
-      found.push({ first: open.first, last: number, tail: line.length - indent });
-      open = null;
-      if (found.length >= most) break;
-    } else if (opening.test(line)) {
-      open = { first: number, indent };
+    const text = line.trimStart();
+    if (text.startsWith('}') || text.startsWith(']')) {
+      const first = open.pop();
+      if (first !== undefined) found.set(first, { first, last: number, tail: text.length });
     }
+    if (text.endsWith('{') || text.endsWith('[')) open.push(number);
   }
   return found;
 }

@@ -97,21 +97,26 @@ export async function refreshStats(): Promise<void> {
   }
 }
 
-/** Resolves when the API is ready; rejects with the state when the engine is dead, or with the signal's reason. */
+/** Resolves when the API is ready; rejects with EngineDead when it cannot become so, or with the signal's reason. */
 export function untilReady(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = engineState.subscribe((state) => {
+    const onAbort = () => settle(() => reject(signal.reason));
+    let stop: (() => void) | null = null;
+    let settled = false;
+    function settle(then: () => void) {
+      settled = true;
+      stop?.();
+      signal.removeEventListener('abort', onAbort);
+      then();
+    }
+    signal.addEventListener('abort', onAbort);
+    // The first call comes before `subscribe` returns.
+    stop = engineState.subscribe((state) => {
+      if (settled) return;
       if (state?.phase === 'ready') settle(resolve);
       else if (state?.phase === 'dead') settle(() => reject(new EngineDead(state)));
     });
-    const onAbort = () => settle(() => reject(signal.reason));
-    signal.addEventListener('abort', onAbort);
-    function settle(then: () => void) {
-      signal.removeEventListener('abort', onAbort);
-      // `subscribe` calls back before it returns.
-      queueMicrotask(() => stop());
-      then();
-    }
+    if (settled) stop();
   });
 }
 

@@ -1,0 +1,37 @@
+import type { ApiClient } from '../client';
+import type { EngineState, EngineStats } from '../protocol';
+import { directApi, engineState, engineStats, refreshStats, restartEngine } from './engine/cluster';
+
+/** `kubetab` in the browser's own console. `fetch('api/v1/namespaces')` needs none of it. */
+export interface Developer {
+  /** The engine without the service worker in between; null before there is a connection. */
+  readonly direct: ApiClient | null;
+  readonly state: EngineState | null;
+  /** Asks the engine now; null while it is not ready. */
+  stats(): Promise<EngineStats | null>;
+  /** Ends the engine and starts another, with an empty cluster. */
+  restart(): void;
+}
+
+declare global {
+  interface Window {
+    readonly kubetab: Developer;
+  }
+}
+
+export function offerDeveloper(): void {
+  const developer: Developer = {
+    get direct() {
+      return directApi();
+    },
+    get state() {
+      return engineState.value;
+    },
+    async stats() {
+      await refreshStats();
+      return engineStats.value;
+    },
+    restart: restartEngine,
+  };
+  Object.defineProperty(window, 'kubetab', { value: developer });
+}

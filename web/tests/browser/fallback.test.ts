@@ -1,0 +1,89 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inFlight, launch, openPage, ready, settlesTo } from './browser';
+import { openSite, type Site } from './site';
+
+// Browsers without SharedWorker: one tab holds the engine in a worker of its own, the others reach it there.
+
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+let leader: Page;
+let follower: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  context = await browser.newContext();
+  await context.addInitScript(() => {
+    Reflect.deleteProperty(window, 'SharedWorker');
+  });
+  leader = await openPage(context, site.url);
+  follower = await openPage(context, site.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+const create = (on: Page, name: string) =>
+  on.evaluate(async (object) => {
+    const answer = await window.kubetab.direct?.request('/api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: object } }),
+    });
+    return answer?.status;
+  }, name);
+
+test('one worker runs, in the first tab', () => {
+  expect([leader.workers().length, follower.workers().length]).toEqual([1, 0]);
+});
+
+test('the other tab writes into the same cluster, and watches it', async () => {
+  const before = await inFlight(leader);
+  expect(await create(follower, 'from-the-follower')).toBe(201);
+  const seen = await leader.evaluate(
+    async () => (await fetch('/api/v1/namespaces/from-the-follower')).status,
+  );
+  expect(seen).toBe(200);
+  const event = await follower.evaluate(async () => {
+    const controller = new AbortController();
+    const { direct } = window.kubetab;
+    const watch = await direct?.request('/api/v1/namespaces?watch=1', {
+      signal: controller.signal,
+    });
+    const first = await watch?.body?.getReader().read();
+    controller.abort();
+    return new TextDecoder().decode(first?.value).slice(0, 15);
+  });
+  expect(event).toBe('{"type":"ADDED"');
+  await settlesTo(leader, before);
+});
+
+test('when the first tab is closed the other starts an empty cluster, and says so', async () => {
+  await leader.close();
+  await follower.getByText(/this tab has started a new one. It is empty./).waitFor();
+  await ready(follower);
+  expect(follower.workers().length).toBe(1);
+  const gone = await follower.evaluate(
+    async () => (await fetch('/api/v1/namespaces/from-the-follower')).status,
+  );
+  expect(gone).toBe(404);
+});
+
+test('a trap inside a timer of Go is shown as a crash', async () => {
+  await follower.workers()[0]?.evaluate(() => {
+    setTimeout(() => {
+      throw new WebAssembly.RuntimeError('unreachable');
+    });
+  });
+  const alert = follower.getByRole('alert');
+  await alert.getByText('RuntimeError: unreachable').waitFor();
+  await alert.getByRole('button', { name: 'Start again' }).click();
+  await ready(follower);
+});
+
+test('an engine that ends by itself is not passed over in silence', async () => {
+  await follower.workers()[0]?.evaluate(() => globalThis.kubetabEngine?.close());
+  await follower.getByRole('alert').getByText('The API server ended.').waitFor();
+});

@@ -1,0 +1,212 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inFlight, launch, openPage, settlesTo } from './browser';
+import { openSite, type Site } from './site';
+
+// The same uses of the API, once by plain fetch through the service worker and once straight to the engine.
+
+let browser: Browser;
+let site: Site;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  page = await openPage(await browser.newContext(), site.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+describe.each(['service-worker', 'engine-port'] as const)('through the %s', (transport) => {
+  beforeAll(async () => {
+    await page.evaluate((which) => {
+      const request = (path: string, init?: RequestInit) => {
+        if (which === 'service-worker') return fetch(path, init);
+        const { direct } = window.kubetab;
+        if (!direct) throw new Error('There is no connection to the engine.');
+        return direct.request(path, init as Parameters<typeof direct.request>[1]);
+      };
+      Object.assign(window, {
+        request,
+        maps: '/api/v1/namespaces/default/configmaps',
+        create: (name: string, data: Record<string, string> = {}) =>
+          request('/api/v1/namespaces/default/configmaps', {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }),
+          }),
+      });
+    }, transport);
+  });
+
+  test('a list is answered by the API server', async () => {
+    const [status, type, kind] = await page.evaluate(async () => {
+      const response = await window.request('/api/v1/namespaces');
+      const body = (await response.json()) as { kind: string };
+      return [response.status, response.headers.get('content-type'), body.kind];
+    });
+    expect([status, type, kind]).toEqual([200, 'application/json', 'NamespaceList']);
+  });
+
+  test('an error is a Status, with its HTTP status', async () => {
+    const answer = await page.evaluate(async () => {
+      const response = await window.request('/api/v1/namespaces/nowhere');
+      return { code: response.status, text: response.statusText, body: await response.json() };
+    });
+    expect(answer).toMatchObject({
+      code: 404,
+      text: 'Not Found',
+      body: { kind: 'Status', reason: 'NotFound' },
+    });
+  });
+
+  test('a watch gives its event before the next one exists, and stopping it ends it in the engine', async () => {
+    const before = await inFlight(page);
+    const seen = await page.evaluate(async () => {
+      const controller = new AbortController();
+      const response = await window.request(`${window.maps}?watch=1`, {
+        signal: controller.signal,
+      });
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      const names: string[] = [];
+      let text = '';
+      const next = async (name: string) => {
+        while (!text.includes(`"name":"${name}"`)) text += (await reader?.read())?.value ?? '';
+        names.push(name);
+      };
+      await window.create('first');
+      await next('first');
+      await window.create('second');
+      await next('second');
+      const during = (await window.kubetab.stats())?.requests;
+      controller.abort();
+      for (const name of names)
+        await window.request(`${window.maps}/${name}`, { method: 'DELETE' });
+      return { names, during };
+    });
+    expect(seen).toEqual({ names: ['first', 'second'], during: before + 1 });
+    await settlesTo(page, before);
+  });
+
+  test('cancelling the body ends the request as well', async () => {
+    const before = await inFlight(page);
+    await page.evaluate(async () => {
+      const response = await window.request('/api/v1/namespaces?watch=1');
+      await response.body?.cancel();
+    });
+    await settlesTo(page, before);
+  });
+
+  test('aborting fails the body with an AbortError', async () => {
+    const name = await page.evaluate(async () => {
+      const controller = new AbortController();
+      const response = await window.request('/api/v1/pods?watch=1', { signal: controller.signal });
+      const reading = response.body
+        ?.getReader()
+        .read()
+        .catch((error: DOMException) => error.name);
+      controller.abort();
+      return reading;
+    });
+    expect(name).toBe('AbortError');
+  });
+
+  test('bodies of megabytes go up and come back unchanged', async () => {
+    const [created, same] = await page.evaluate(async () => {
+      // A ConfigMap holds 1 MiB at most; five of them make a list of 5 MB.
+      const texts = [1, 2, 3, 4, 5].map((n) => `${n}`.repeat(1_000_000));
+      const created: number[] = [];
+      for (const [i, text] of texts.entries()) {
+        created.push((await window.create(`large-${i}`, { text })).status);
+      }
+      const list = await window.request(window.maps);
+      const { items } = (await list.json()) as {
+        items: { metadata: { name: string }; data?: { text: string } }[];
+      };
+      const same = texts.every(
+        (text, i) =>
+          items.find(({ metadata }) => metadata.name === `large-${i}`)?.data?.text === text,
+      );
+      for (const i of texts.keys()) {
+        await window.request(`${window.maps}/large-${i}`, { method: 'DELETE' });
+      }
+      return [created, same];
+    });
+    expect([created, same]).toEqual([[201, 201, 201, 201, 201], true]);
+  });
+
+  test('a body that is too large gets the Status of the server', async () => {
+    const answer = await page.evaluate(async () => {
+      const response = await window.create('too-large', { text: 'x'.repeat(5_000_000) });
+      return [response.status, ((await response.json()) as { reason: string }).reason];
+    });
+    expect(answer).toEqual([413, 'RequestEntityTooLarge']);
+  });
+
+  test('a slow reader holds back the writer, and still gets everything', async () => {
+    const length = await page.evaluate(async () => {
+      const response = await window.request('/openapi/v3/api/v1');
+      const reader = response.body?.getReader();
+      let total = 0;
+      for (;;) {
+        const part = await reader?.read();
+        if (!part?.value) break;
+        total += part.value.byteLength;
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+      const whole = await (await window.request('/openapi/v3/api/v1')).arrayBuffer();
+      return [total > 500_000, total === whole.byteLength];
+    });
+    expect(length).toEqual([true, true]);
+  });
+
+  test('a watch that nobody reads does not stop other requests', async () => {
+    const before = await inFlight(page);
+    const statuses = await page.evaluate(async () => {
+      const controller = new AbortController();
+      const unread = await window.request(`${window.maps}?watch=1`, { signal: controller.signal });
+      const statuses: number[] = [];
+      for (let i = 0; i < 3; i++) {
+        statuses.push((await window.create(`quiet-${i}`, { text: 'x'.repeat(500_000) })).status);
+        await window.request(`${window.maps}/quiet-${i}`, { method: 'DELETE' });
+      }
+      controller.abort();
+      return [unread.status, ...statuses];
+    });
+    expect(statuses).toEqual([200, 201, 201, 201]);
+    await settlesTo(page, before);
+  });
+
+  test('HEAD and unusual paths are passed on as they are', async () => {
+    const answers = await page.evaluate(async () => {
+      const head = await window.request('/api/v1/namespaces/default', { method: 'HEAD' });
+      const odd = await window.request('/apis/%2F..%2f?x=%00&watch=%');
+      return [head.status, await head.text(), odd.status];
+    });
+    expect(answers).toEqual([405, '', 404]);
+  });
+
+  test('many requests at once are all answered', async () => {
+    const kinds = await page.evaluate(async () => {
+      const all = Array.from({ length: 60 }, (_, i) =>
+        window
+          .request(i % 2 ? '/api/v1/namespaces/default' : '/api/v1/namespaces/kube-system')
+          .then((response) => response.json() as Promise<{ metadata: { name: string } }>),
+      );
+      return (await Promise.all(all)).map(({ metadata }) => metadata.name);
+    });
+    expect(kinds).toEqual(
+      Array.from({ length: 60 }, (_, i) => (i % 2 ? 'default' : 'kube-system')),
+    );
+  });
+});
+
+declare global {
+  interface Window {
+    /** Set by the tests above. */
+    request(path: string, init?: RequestInit): Promise<Response>;
+    create(name: string, data?: Record<string, string>): Promise<Response>;
+    readonly maps: string;
+  }
+}

@@ -1,0 +1,178 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  controlled,
+  inFlight,
+  inSharedWorker,
+  launch,
+  openPage,
+  ready,
+  settlesTo,
+  stopServiceWorkers,
+} from './browser';
+import { openSite, type Site } from './site';
+
+// Tabs, the service worker and the engine come and go independently: what is lost when one of them does.
+
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  context = await browser.newContext();
+  page = await openPage(context, site.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+const create = (on: Page, name: string) =>
+  on.evaluate(async (object) => {
+    const answer = await fetch('/api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: object } }),
+    });
+    return answer.status;
+  }, name);
+const get = (on: Page, path: string) => on.evaluate(async (url) => (await fetch(url)).status, path);
+
+test('two tabs see one cluster, and a closed tab leaves no watch behind', async () => {
+  const before = await inFlight(page);
+  const second = await openPage(context, site.url);
+  expect(await create(second, 'from-the-second-tab')).toBe(201);
+  expect(await get(page, '/api/v1/namespaces/from-the-second-tab')).toBe(200);
+  await second.evaluate(async () => {
+    for (const request of [fetch, window.kubetab.direct?.request]) {
+      await request?.('/api/v1/namespaces?watch=1');
+    }
+  });
+  expect(await inFlight(page)).toBe(before + 2);
+  await second.close();
+  await settlesTo(page, before);
+});
+
+test('the service worker is stopped, and nothing is lost', async () => {
+  expect(await create(page, 'before-the-stop')).toBe(201);
+  await stopServiceWorkers(page);
+  expect(await get(page, '/api/v1/namespaces/before-the-stop')).toBe(200);
+});
+
+test('a stopped service worker leaves no request behind in the engine', async () => {
+  const before = await inFlight(page);
+  const broke = page.evaluate(async () => {
+    const response = await fetch('/api/v1/namespaces?watch=1');
+    return response.text().catch(() => 'broke off');
+  });
+  await page.waitForFunction(
+    async (n) => ((await window.kubetab.stats())?.requests ?? 0) > n,
+    before,
+    { polling: 50 },
+  );
+  await stopServiceWorkers(page);
+  expect(await broke).toContain('');
+  await settlesTo(page, before);
+});
+
+test('an answer opened as a document cannot run script', async () => {
+  const document = await context.newPage();
+  const answer = await document.goto(`${site.url}api/v1/namespaces`);
+  expect(answer?.status()).toBe(200);
+  expect(answer?.headers()['content-security-policy']).toContain('sandbox');
+  await document.close();
+});
+
+test('a page that was hard-reloaded talks to the engine directly, then through the service worker again', async () => {
+  const session = await context.newCDPSession(page);
+  await session.send('Page.reload', { ignoreCache: true });
+  await ready(page);
+  await page.locator('.code-badge').getByText('200 OK').waitFor();
+  await controlled(page);
+  expect(await get(page, '/api/v1/namespaces/before-the-stop')).toBe(200);
+});
+
+test('without any service worker the console works all the same', async () => {
+  const private_ = await browser.newContext({ serviceWorkers: 'block' });
+  const alone = await private_.newPage();
+  await alone.goto(site.url);
+  await ready(alone);
+  await alone.locator('.code-badge').getByText('200 OK').waitFor();
+  await alone.getByRole('button', { name: /^ready/ }).click();
+  await alone.getByText('directly, without the service worker').waitFor();
+  await private_.close();
+});
+
+test('the engine throws, and every page says so and can start again', async () => {
+  const second = await openPage(context, site.url);
+  // Go asks for random numbers to make a uid. What is thrown there unwinds through Go: its memory is lost.
+  await inSharedWorker(
+    page,
+    `crypto.getRandomValues = () => { throw new Error('no entropy left') }`,
+  );
+  await page.evaluate(() => {
+    void fetch('/api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'last' } }),
+    });
+  });
+  for (const each of [page, second]) {
+    const alert = each.getByRole('alert');
+    await alert.getByText('The API server crashed.').waitFor();
+    await alert.getByText('no entropy left').first().waitFor();
+    await alert.getByText(/Start it again for an empty cluster/).waitFor();
+  }
+  const answer = await page.evaluate(async () => {
+    const response = await fetch('/api/v1/namespaces');
+    return [response.status, response.headers.get('retry-after'), await response.json()];
+  });
+  expect(answer).toMatchObject([503, '30', { kind: 'Status', reason: 'ServiceUnavailable' }]);
+  await inSharedWorker(page, 'delete crypto.getRandomValues');
+  await page.getByRole('button', { name: 'Start again' }).click();
+  await ready(second);
+  expect(await get(page, '/api/v1/namespaces/before-the-stop')).toBe(404);
+  await second.close();
+});
+
+test('a reload keeps the cluster, also with one tab only', async () => {
+  expect(await create(page, 'before-the-reload')).toBe(201);
+  await page.reload();
+  await ready(page);
+  expect(await get(page, '/api/v1/namespaces/before-the-reload')).toBe(200);
+});
+
+test('the page opens without a network, and the engine starts again from what was kept', async () => {
+  await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ type: 'keep-module' });
+  });
+  await page.waitForFunction(
+    async () => (await (await caches.open('kubetab-module')).keys()).length > 0,
+    null,
+    { polling: 200 },
+  );
+  await context.setOffline(true);
+  await page.reload();
+  await ready(page);
+  await page.evaluate(() => window.kubetab.restart());
+  await page
+    .getByText(/^Starting kube-apiserver/)
+    .first()
+    .waitFor();
+  await ready(page);
+  expect(await get(page, '/readyz')).toBe(200);
+  await context.setOffline(false);
+});
+
+test('with no page open there is no way to an engine: a Status says what to do', async () => {
+  await stopServiceWorkers(page);
+  await page.close();
+  const document = await context.newPage();
+  const answer = await document.goto(`${site.url}api/v1/namespaces`);
+  expect(answer?.status()).toBe(503);
+  expect(answer?.headers()['retry-after']).toBe('5');
+  expect(await answer?.json()).toMatchObject({ kind: 'Status', code: 503 });
+});
