@@ -119,6 +119,10 @@ func (t *Target) Gone(ctx context.Context) error {
 }
 
 func (r *run) step(ctx context.Context, s *Step) (string, error) {
+	s, err := r.resolve(s)
+	if err != nil {
+		return "", err
+	}
 	switch s.Method {
 	case "EVENTS", "END", "CLOSE":
 		return r.events(ctx, s)
@@ -126,16 +130,29 @@ func (r *run) step(ctx context.Context, s *Step) (string, error) {
 		return "compacted", r.target.compact(ctx)
 	}
 	var answer string
-	err := r.target.poll(ctx, func() (bool, error) {
+	err = r.target.poll(ctx, func() (bool, error) {
 		var done bool
 		var err error
 		answer, done, err = r.request(ctx, s)
 		return done, err
 	})
 	if err != nil {
-		return "", fmt.Errorf("%w; last answer:\n%s", err, answer)
+		return "", fmt.Errorf("%w; last answer:\n%.2000s", err, answer)
 	}
 	return answer, nil
+}
+
+// resolve expands the variables in the directives of a step.
+func (r *run) resolve(s *Step) (*Step, error) {
+	resolved := *s
+	resolved.Directives = slices.Clone(s.Directives)
+	for i, d := range s.Directives {
+		var err error
+		if resolved.Directives[i].Args, err = r.vars.expand(d.Args); err != nil {
+			return nil, err
+		}
+	}
+	return &resolved, nil
 }
 
 // request sends the request of a step once. done is false when the step asks for something that does not hold yet.

@@ -38,9 +38,6 @@ type Options struct {
 	// Etcd is the client URL of the etcd beneath the server; it must serve etcd's JSON gateway. It makes the
 	// capability "compaction".
 	Etcd string
-	// Compact is a URL; a POST to it compacts the history of the server up to now. It makes the capability
-	// "compaction" too.
-	Compact string
 	// Deadline bounds every wait for a condition; 0 is a minute.
 	Deadline time.Duration
 }
@@ -71,17 +68,6 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 			return http.ErrUseLastResponse
 		},
 	}
-	switch {
-	case o.Etcd != "":
-		t.compact = func(ctx context.Context) error { return t.compactEtcd(ctx, o.Etcd) }
-	case o.Compact != "":
-		t.compact = func(ctx context.Context) error {
-			_, err := t.post(ctx, o.Compact, nil)
-			return err
-		}
-	default:
-		t.lacks["compaction"] = "no way to compact is given (-etcd or -compact)"
-	}
 	ctx, cancel := context.WithTimeout(ctx, t.deadline)
 	defer cancel()
 	if err := t.poll(ctx, func() (bool, error) {
@@ -90,8 +76,12 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("%s is not ready: %w", o.URL, err)
 	}
-	return t, t.probe(ctx)
+	return t, t.probe(ctx, o.Etcd)
 }
+
+// compactPath compacts the history of a Kubetab when something is posted to it (core.CompactPath, written out here
+// because nothing but the wire connects the two).
+const compactPath = "/kubetab/compact"
 
 // Lacks returns why the server does not offer what a transcript needs, or "". Capabilities are:
 //
@@ -102,7 +92,22 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 //	controllers  namespaces terminate, owners cascade, service accounts and their namespaces' root CA appear
 func (t *Target) Lacks(capability string) string { return t.lacks[capability] }
 
-func (t *Target) probe(ctx context.Context) error {
+func (t *Target) probe(ctx context.Context, etcd string) error {
+	if status, _, err := t.do(ctx, http.MethodGet, compactPath, nil, true); err != nil {
+		return err
+	} else if etcd != "" {
+		t.compact = func(ctx context.Context) error { return t.compactEtcd(ctx, etcd) }
+	} else if status == http.StatusMethodNotAllowed {
+		t.compact = func(ctx context.Context) error {
+			status, body, err := t.do(ctx, http.MethodPost, compactPath, nil, true)
+			if err == nil && status != http.StatusOK {
+				err = fmt.Errorf("POST %s: %d: %s", compactPath, status, body)
+			}
+			return err
+		}
+	} else {
+		t.lacks["compaction"] = "the server has no " + compactPath + ", and -etcd does not name the etcd beneath it"
+	}
 	status, _, err := t.do(ctx, http.MethodGet, "/api/v1/namespaces/default", nil, false)
 	if err != nil {
 		return err

@@ -16,8 +16,7 @@ var (
 	serverURL = flag.String("url", os.Getenv("KUBETAB_URL"), "run against the server at this URL instead of starting bin/kubetab (KUBETAB_URL)")
 	token     = flag.String("token", os.Getenv("KUBETAB_TOKEN"), "bearer token of an administrator at -url (KUBETAB_TOKEN)")
 	insecure  = flag.Bool("insecure", os.Getenv("KUBETAB_INSECURE") != "", "accept any certificate at -url (KUBETAB_INSECURE)")
-	etcdURL   = flag.String("etcd", os.Getenv("KUBETAB_ETCD"), "client URL of the etcd beneath -url, to compact it (KUBETAB_ETCD)")
-	compact   = flag.String("compact", os.Getenv("KUBETAB_COMPACT"), "a URL that compacts the history beneath -url when something is posted to it (KUBETAB_COMPACT)")
+	etcdURL   = flag.String("etcd", os.Getenv("KUBETAB_ETCD"), "client URL of the etcd beneath -url, to compact it; a Kubetab needs none (KUBETAB_ETCD)")
 	update    = flag.Bool("update", false, "write the answers into the transcripts; do this against a real kube-apiserver only")
 	program   = flag.String("kubetab", "../bin/kubetab", "the program to start where no -url is given")
 )
@@ -59,7 +58,7 @@ func TestTranscripts(t *testing.T) {
 
 func connect(t *testing.T) (target *Target, served func()) {
 	t.Helper()
-	o, served := Options{URL: *serverURL, Token: *token, Insecure: *insecure, Etcd: *etcdURL, Compact: *compact}, func() {}
+	o, served := Options{URL: *serverURL, Token: *token, Insecure: *insecure, Etcd: *etcdURL}, func() {}
 	if o.URL == "" {
 		o, served = start(t)
 	}
