@@ -1,12 +1,9 @@
-// Command wasm is the engine as a WebAssembly module: core behind a bridge to JavaScript.
+// Command wasm is the engine as a WebAssembly module: core behind a bridge to JavaScript. It only wires.
 //
-//	globalThis.kubetabHost    what JavaScript offers (web/, wasm/host.mjs)   host_js.go calls it
-//	globalThis.kubetabEngine  what Go offers                                functions_js.go sets it
-//	wasm/bridge               requests and streams in between, free of syscall/js
-//
-// Only numbers, strings and bytes cross. While no request is in flight Go holds no JavaScript value but
-// globals and the functions in kubetabEngine, so that the memory of an idle engine can be frozen and
-// thawed in another process.
+//	wasm/boundary  the two objects through which JavaScript and Go reach each other
+//	wasm/bridge    requests and streams in between, free of syscall/js
+//	wasm/host.mjs  JavaScript's side under Node; web/ has the browser's
+//	wasm/patch     what makes all this compile
 //
 // The files that end in _js are the program; main_other.go only says so where they are left out.
 package main

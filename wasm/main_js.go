@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/wasm/boundary"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
 
@@ -17,21 +18,21 @@ const closeLimit = 10 * time.Second
 
 func main() {
 	start := time.Now()
-	host, err := findHost()
+	host, err := boundary.FindHost()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kubetab:", err)
 		os.Exit(1)
 	}
 	if err := run(host, start); err != nil {
-		host.fatal(err.Error())
+		host.Fatal(err.Error())
 		fmt.Fprintln(os.Stderr, "kubetab:", err)
 		os.Exit(1)
 	}
 }
 
 // run starts an engine, serves the host until it asks to close, and ends the engine.
-func run(host *jsHost, start time.Time) error {
-	text, err := host.config()
+func run(host *boundary.Host, start time.Time) error {
+	text, err := host.Config()
 	if err != nil {
 		return err
 	}
@@ -45,15 +46,15 @@ func run(host *jsHost, start time.Time) error {
 	b := bridge.New(host)
 	closing := make(chan struct{})
 	var once sync.Once
-	if err := publish(b, host, start, func() { once.Do(func() { close(closing) }) }); err != nil {
+	if err := boundary.Publish(b, host, start, func() { once.Do(func() { close(closing) }) }); err != nil {
 		return err
 	}
-	if err := host.started(); err != nil {
+	if err := host.Started(); err != nil {
 		return err
 	}
 
 	c := s.engine()
-	c.OnStage = func(stage core.Stage) { host.stage(string(stage), time.Since(start)) }
+	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	engine, err := core.New(context.Background(), c)
 	if err != nil {
 		return fmt.Errorf("start the API server: %w", err)

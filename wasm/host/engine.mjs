@@ -2,6 +2,7 @@
 //
 // One engine per thread: kubetabHost, kubetabEngine and Go are globals by agreement with wasm/*.go.
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,11 +27,11 @@ export class EngineError extends Error {
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
  * @param {(instance: WebAssembly.Instance, go: object) => void} [options.onInstance] before the program runs
  * @returns {Promise<Engine>}
- * @throws {EngineError} when the program ends before it takes requests
+ * @throws {EngineError} when there is no module or the program ends before it takes requests
  */
 export async function startEngine({ wasm, config, onStage, onLog = (text) => process.stderr.write(text), onInstance }) {
   const engine = new Engine(onStage, onLog);
-  // Read from disk for each engine rather than imported once: a test may have built another one since.
+  if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
   globalThis.kubetabHost = engine.host(config === undefined ? '' : JSON.stringify(config));

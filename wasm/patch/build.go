@@ -39,9 +39,9 @@ func readGoEnv() (goEnv, error) {
 
 // goCommand runs go in dir and returns its standard output. The error holds its standard error.
 func goCommand(dir string, args ...string) ([]byte, error) {
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	out, err := command.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, exit.Stderr)
@@ -79,6 +79,9 @@ func build(g goEnv, out string, twins fs.FS, patches []patch) (bool, error) {
 		return false, err
 	}
 	defer os.RemoveAll(tmp)
+	if err := os.Chmod(tmp, 0o755); err != nil { // MkdirTemp makes 0700
+		return false, err
+	}
 	if err := plant(g, tmp, out, twins, patches); err != nil {
 		return false, err
 	}
@@ -94,7 +97,7 @@ func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
 	byModule := map[string][]patch{}
 	var paths []string // in the order of the list
 	for _, p := range patches {
-		if byModule[p.module] == nil && p.module != std {
+		if byModule[p.module] == nil && p.module != std && p.module != linker {
 			paths = append(paths, p.module)
 		}
 		byModule[p.module] = append(byModule[p.module], p)
@@ -117,9 +120,6 @@ func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
 		// Relative replacements are relative to the main module's root, whichever -modfile names them.
 		edit = append(edit, "-dropreplace="+path, "-replace="+path+"=./"+filepath.ToSlash(filepath.Join(out, "mod", path)))
 	}
-	if err := plantOverlay(g, tmp, filepath.Join(root, out), twins, byModule[std]); err != nil {
-		failed = append(failed, err)
-	}
 	if failed != nil {
 		return errors.Join(failed...)
 	}
@@ -132,8 +132,10 @@ func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
 			return err
 		}
 	}
-	_, err = goCommand(root, append(edit, filepath.Join(tmp, "go.mod"))...)
-	return err
+	if _, err = goCommand(root, append(edit, filepath.Join(tmp, "go.mod"))...); err != nil {
+		return err
+	}
+	return plantGo(g, tmp, filepath.Join(root, out), byModule[std], byModule[linker])
 }
 
 // findModules downloads the modules where needed and says where they lie. Errors: a go command that fails.
@@ -162,50 +164,15 @@ func findModules(root string, paths []string) (map[string]module, error) {
 	return found, nil
 }
 
-// plantOverlay writes tmp/overlay.json, and the changed GOROOT files it names below tmp/std.
-// final is where tmp will be renamed to: the overlay holds absolute names. It is there, and empty, when
-// no GOROOT file is changed, so that every build can name it.
-func plantOverlay(g goEnv, tmp, final string, twins fs.FS, patches []patch) error {
-	src := filepath.Join(g.GOROOT, "src")
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for _, p := range patches {
-		text, err := p.upstream(src, g.GOVERSION)
-		if err != nil {
-			return err
-		}
-		if p.twin != "" {
-			text, err = fs.ReadFile(twins, p.twinPath())
-		} else {
-			text, err = p.edited(text)
-		}
-		if err != nil {
-			return err
-		}
-		name := filepath.Join(tmp, std, p.file)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			return err
-		}
-		overlay.Replace[filepath.Join(src, p.file)] = filepath.Join(final, std, p.file)
-	}
-	text, err := json.MarshalIndent(overlay, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(tmp, "overlay.json"), text, 0o644)
-}
-
 // layout numbers what this program makes of its inputs. Raise it with every change that must not leave an
 // older build/patch standing.
-const layout = 1
+const layout = 3
 
 // makeStamp is a sum over everything that the folder is made from. Modules are known by go.mod and go.sum:
 // the go command itself keeps the module cache as those say.
 func makeStamp(g goEnv, out string, twins fs.FS, patches []patch) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %q %q %q\n", layout, g, out, patches)
+	fmt.Fprintf(h, "%d %q %q %q %q %q\n", layout, g, out, patches, goScript, toolexecScript)
 	for _, name := range []string{g.GOMOD, filepath.Join(filepath.Dir(g.GOMOD), "go.sum")} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -239,13 +206,18 @@ func fresh(dst, stamp string) bool {
 	}) == nil
 }
 
-// swap puts tmp in dst's place. The old folder is moved aside first, because a rename cannot replace a
-// folder that holds something; where another run was quicker, its folder is the one moved aside.
+// swap puts tmp in dst's place, and what was there into tmp's.
+//
+// Where that cannot be done in one step the old folder is moved aside first, because a rename cannot replace
+// a folder that holds something; where another run was quicker, its folder is the one moved aside.
 func swap(tmp, dst string) error {
 	for {
 		err := os.Rename(tmp, dst)
 		if err == nil || !errors.Is(err, fs.ErrExist) {
 			return err
+		}
+		if exchange(tmp, dst) == nil {
+			return nil
 		}
 		old, err := os.MkdirTemp(filepath.Dir(dst), ".patch-*")
 		if err != nil {

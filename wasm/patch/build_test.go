@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -224,6 +225,41 @@ func TestEditMustApplyOnce(t *testing.T) {
 	got, err := patch{edits: []edit{{"word", "other"}}}.edited([]byte("a word"))
 	if err != nil || !bytes.Equal(got, []byte("a other")) {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// A build that runs meanwhile finds the folder whole at any time.
+func TestFolderIsNeverGone(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("two folders can be exchanged in one step on Linux only")
+	}
+	w := newWorld(t)
+	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	twin := filepath.Join(filepath.Dir(w.GOMOD), "build/patch/mod/example.com/up/a/a_js.go")
+	stop := make(chan struct{})
+	looked := make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				close(looked)
+				return
+			default:
+				if _, err := os.Stat(twin); err != nil {
+					looked <- err
+					return
+				}
+			}
+		}
+	}()
+	for i := range 5 {
+		list := worldPatches()
+		list[1].why = fmt.Sprint("run ", i)
+		mustBuild(t, w, worldTwins(), list, true)
+	}
+	close(stop)
+	if err := <-looked; err != nil {
+		t.Error(err)
 	}
 }
 

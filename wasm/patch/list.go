@@ -6,8 +6,8 @@ package main
 // twin takes its place; it is left out because another patch's twin covers it too (no twin, no edits);
 // or it stays with a few words changed (edits).
 type patch struct {
-	module string // module path; std means GOROOT
-	file   string // slash-separated, below the module's root (below GOROOT/src for std)
+	module string // module path, or std or linker
+	file   string // slash-separated, below the module's root (below GOROOT/src for std and linker)
 	sha256 string // of the upstream file this entry was written against
 	twin   string // base name of our file, kept in _twins/<module>/<directory of file>/
 	edits  []edit
@@ -17,11 +17,33 @@ type patch struct {
 // An edit replaces the only occurrence of old in a file.
 type edit struct{ old, new string }
 
-// std is the pseudo-module of files in GOROOT. They are not copied: `go build -overlay` puts them in.
-const std = "std"
+// Files of Go itself are not copied: `go build -overlay` puts them in. std are those that the module is made
+// of; linker are those of the program that links it, which is built for the purpose.
+//
+// They make the module leaner and are not needed for it to work, so that another Go than goVersion, in
+// which the files differ, only costs a warning. All are taken or none.
+const (
+	std    = "std"
+	linker = "cmd"
+)
+
+// goVersion is the Go whose files the sums of std and linker belong to.
+const goVersion = "go1.26.8"
 
 // patches is everything that differs from upstream in a js/wasm build, sorted by module and file.
 var patches = []patch{
+	{
+		module: linker, file: "cmd/link/internal/ld/pcln.go",
+		sha256: "6562c101bb8555579af885b2ea016007d76db7fccf00de993ac0398e25cb0e99",
+		edits: []edit{
+			{"\tsize := 4*int64(nbuckets) + int64(n)\n", "\tsize := int64(4)\n"},
+			{
+				"\twriteFindFuncTab := func(_ *Link, s loader.Sym) {\n",
+				"\twriteFindFuncTab := func(_ *Link, s loader.Sym) {\n\t\treturn\n",
+			},
+		},
+		why: "the table from program counters to functions has 20 bytes for each 4 KiB, and on wasm each function is 64 KiB apart: 37 MB of memory that runtime/symtab.go below does without",
+	},
 	{
 		module: "github.com/coreos/go-systemd/v22", file: "journal/journal_unix.go",
 		sha256: "dfa7cfe912169126d561ec546fe52d8e3d13bbc9f6ff8c6a369743df32e9b2f2",
@@ -109,5 +131,29 @@ var patches = []patch{
 		sha256: "9e08d9ea1376ad70dfe83be5ada7252c99f9a5206a13040f4dcca6fe669cec2b",
 		twin:   "mount_helper_js.go",
 		why:    "uname(2) and errors of mounts; linked by volume plugins' types",
+	},
+	{
+		module: std, file: "runtime/symtab.go",
+		sha256: "556bdcf7743dc7be1c7c6bef9f95b968879c152696a4fa96afb6b6c48e2f45e9",
+		edits: []edit{
+			{"\tconst nsub = uintptr(len(findfuncbucket{}.subbuckets))\n\n", ""},
+			{`	x := uintptr(pcOff) + datap.text - datap.minpc // TODO: are datap.text and datap.minpc always equal?
+	if GOARCH == "wasm" {
+		// On Wasm, pcOff is the function index, whereas
+		// the "PC" is function index << 16 + block index.
+		x = uintptr(pcOff)<<16 + datap.text - datap.minpc
+	}
+	b := x / abi.FuncTabBucketSize
+	i := x % abi.FuncTabBucketSize / (abi.FuncTabBucketSize / nsub)
+
+	ffb := (*findfuncbucket)(add(unsafe.Pointer(datap.findfunctab), b*unsafe.Sizeof(findfuncbucket{})))
+	idx := ffb.idx + uint32(ffb.subbuckets[i])
+`, `	idx := min(pcOff-datap.ftab[0].entryoff, uint32(len(datap.ftab)-2))
+	for idx > 0 && datap.ftab[idx].entryoff > pcOff {
+		idx--
+	}
+`},
+		},
+		why: "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above; works with the stock linker, too",
 	},
 }

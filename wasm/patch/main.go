@@ -5,14 +5,19 @@
 // writes a second module file which points there:
 //
 //	go run ./wasm/patch
-//	GOOS=js GOARCH=wasm go build -modfile=build/patch/go.mod -overlay=build/patch/overlay.json \
-//		-trimpath -tags grpcnotrace ./wasm
+//	build/patch/go build -o build/wasm/kubetab.wasm ./wasm
 //
-// (-overlay alone would be simpler, but the go command refuses it for files in the module cache.)
+// (-overlay alone would be simpler, but the go command refuses it for files in the module cache. It is
+// allowed for Go's own, of which two are changed as well: see std and linker in list.go.)
 //
-//	wasm/patch/list.go   which upstream file, its sum, and why      committed
-//	wasm/patch/_twins/   what takes its place                       committed
-//	build/patch/         go.mod go.sum overlay.json mod/ std/ stamp  a product of the above, ignored by git
+//	wasm/patch/list.go   which upstream file, its sum, and why        committed
+//	wasm/patch/_twins/   what takes its place                         committed
+//	build/patch/         a product of the above, ignored by git:
+//	  go                 the go command for js/wasm, a script of a few lines
+//	  go.mod go.sum mod/ upstream modules with our twins              -modfile
+//	  overlay.json std/  changed files of the standard library        -overlay
+//	  toolexec link      Go's linker with a file changed              -toolexec
+//	  stamp              a sum over what all this was made from
 //
 // It holds that: build/patch is whole or absent, because it is made beside and renamed; an upstream file
 // that is not the one on the list ends the tool with what to do; when nothing changed nothing is written.

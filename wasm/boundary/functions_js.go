@@ -1,4 +1,4 @@
-package main
+package boundary
 
 import (
 	"encoding/json"
@@ -14,11 +14,13 @@ import (
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
 
-// publish sets globalThis.kubetabEngine. Its functions are the only ones that Go gives to JavaScript, and
+// Publish sets globalThis.kubetabEngine. Its functions are the only ones that Go gives to JavaScript, and
 // have their names there for good, so that a thawed engine can be given its functions back by name.
 //
 // They run inside a JavaScript call: none may wait, and none throws. What is wrong with a call is logged.
-func publish(b *bridge.Bridge, host *jsHost, start time.Time, closeEngine func()) error {
+// start is when the program began. closeEngine must return at once, and may be called more than once.
+// The error is what JavaScript throws.
+func Publish(b *bridge.Bridge, host *Host, start time.Time, closeEngine func()) error {
 	engine, err := safejs.ValueOf(map[string]any{})
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func (a *arguments) number(i int) int  { return argument(a, i, safejs.Value.Int)
 func (a *arguments) truth(i int) bool  { return argument(a, i, safejs.Value.Bool) }
 func (a *arguments) text(i int) string { return argument(a, i, safejs.Value.String) }
 
-func (a *arguments) list(host *jsHost, i int) []string {
+func (a *arguments) list(host *Host, i int) []string {
 	list := argument(a, i, host.stringsOf)
 	for i, s := range list {
 		list[i] = fromByteString(s)

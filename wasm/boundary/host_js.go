@@ -1,4 +1,4 @@
-package main
+package boundary
 
 import (
 	"encoding/json"
@@ -8,17 +8,17 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// jsHost calls globalThis.kubetabHost. It is the bridge.Host. Methods whose errors nobody could act on
-// return none: a host that throws on its own progress display is no reason to stop.
-type jsHost struct {
+// Host calls globalThis.kubetabHost. It is the bridge.Host. Methods whose errors nobody could act on return
+// none: a host that throws on its own progress display is no reason to stop.
+type Host struct {
 	object     safejs.Value
 	uint8Array safejs.Value
 	json       safejs.Value
 }
 
-// findHost looks the host up. The error is that there is none.
-func findHost() (*jsHost, error) {
-	h := &jsHost{}
+// FindHost looks the host up. The error is that there is none.
+func FindHost() (*Host, error) {
+	h := &Host{}
 	for name, value := range map[string]*safejs.Value{"kubetabHost": &h.object, "Uint8Array": &h.uint8Array, "JSON": &h.json} {
 		v, err := safejs.Global().Get(name)
 		if err != nil {
@@ -32,7 +32,8 @@ func findHost() (*jsHost, error) {
 	return h, nil
 }
 
-func (h *jsHost) config() (string, error) {
+// Config is kubetabHost.config; empty when it is not set. The error is that it is no string.
+func (h *Host) Config() (string, error) {
 	v, err := h.object.Get("config")
 	if err != nil || v.IsUndefined() {
 		return "", err
@@ -40,16 +41,19 @@ func (h *jsHost) config() (string, error) {
 	return v.String()
 }
 
-func (h *jsHost) started() error { return h.call("started") }
+// Started tells the host that kubetabEngine is there. The error is what the host throws.
+func (h *Host) Started() error { return h.call("started") }
 
-func (h *jsHost) stage(name string, since time.Duration) {
+// Stage tells how far the start has come, and how long after the program began.
+func (h *Host) Stage(name string, since time.Duration) {
 	_ = h.call("stage", name, float64(since.Microseconds())/1000)
 }
 
-func (h *jsHost) fatal(message string) { _ = h.call("fatal", message) }
+// Fatal tells what the program is about to end of.
+func (h *Host) Fatal(message string) { _ = h.call("fatal", message) }
 
 // Head passes the headers as one string of JSON: an array would take two calls for each of its elements.
-func (h *jsHost) Head(id, status int, headers []string) error {
+func (h *Host) Head(id, status int, headers []string) error {
 	for i, s := range headers {
 		headers[i] = toByteString(s)
 	}
@@ -64,7 +68,8 @@ func (h *jsHost) Head(id, status int, headers []string) error {
 	return h.call("head", id, status, array)
 }
 
-func (h *jsHost) Chunk(id int, data []byte) error {
+// Chunk copies data, once, into an Uint8Array that the host then owns.
+func (h *Host) Chunk(id int, data []byte) error {
 	array, err := h.uint8Array.New(len(data))
 	if err != nil {
 		return err
@@ -75,19 +80,22 @@ func (h *jsHost) Chunk(id int, data []byte) error {
 	return h.call("chunk", id, array)
 }
 
-func (h *jsHost) End(id int) error { return h.call("end", id) }
+// End is bridge.Host's.
+func (h *Host) End(id int) error { return h.call("end", id) }
 
-func (h *jsHost) Abort(id int, message string) error { return h.call("abort", id, message) }
+// Abort is bridge.Host's.
+func (h *Host) Abort(id int, message string) error { return h.call("abort", id, message) }
 
-func (h *jsHost) Pull(id int) error { return h.call("pull", id) }
+// Pull is bridge.Host's.
+func (h *Host) Pull(id int) error { return h.call("pull", id) }
 
-func (h *jsHost) call(name string, args ...any) error {
+func (h *Host) call(name string, args ...any) error {
 	_, err := h.object.Call(name, args...)
 	return err
 }
 
 // stringsOf reads an array of strings, as one string of JSON for the reason above.
-func (h *jsHost) stringsOf(array safejs.Value) ([]string, error) {
+func (h *Host) stringsOf(array safejs.Value) ([]string, error) {
 	text, err := h.json.Call("stringify", array)
 	if err != nil {
 		return nil, err

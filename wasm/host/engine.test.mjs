@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EngineError, startEngine } from './engine.mjs';
+import { buildTestEngine, until } from './testengine.mjs';
+
+let wasm;
+let engine;
+let log = '';
+
+before(async () => {
+  wasm = buildTestEngine();
+  engine = await startEngine({ wasm, onLog: (text) => (log += text) });
+  await engine.stage('ready');
+});
+
+after(async () => {
+  if (engine.code === undefined) assert.equal(await engine.close(), 0);
+  await assert.rejects(engine.fetch('/readyz'), /was closed/);
+});
+
+const atRest = (e = engine) => until('no request is in flight', () => e.stats().requests === 0);
+
+test('a request is answered', async () => {
+  const response = await engine.fetch('/echo', { method: 'POST', body: 'hello', headers: [['x-value', 'a'], ['content-type', 'text/x']] });
+  assert.equal(response.status, 202);
+  assert.equal(response.headers.get('x-value'), 'a');
+  assert.equal(await response.text(), 'hello');
+  assert.equal((await engine.fetch('/nowhere')).status, 404);
+  assert.equal((await engine.fetch('/empty')).status, 204);
+  assert.equal(await (await engine.fetch('/readyz', { method: 'HEAD' })).text(), '');
+});
+
+test('headers are bytes: what is no ASCII comes back as it went', async () => {
+  const response = await engine.fetch('/echo', { method: 'POST', body: '', headers: { 'x-value': 'caf\u00e9' } });
+  assert.equal(response.headers.get('x-value'), 'caf\u00e9');
+});
+
+test('duplicate headers stay apart', async () => {
+  const headers = await new Promise((resolve, reject) => {
+    const stream = engine.open(
+      { method: 'POST', url: '/echo', headers: ['X-Value', 'a, b', 'x-value', 'c'] },
+      { head: (_, list) => resolve(list), chunk() {}, end() {}, abort: reject, pull() {} },
+    );
+    stream.credit(1);
+  });
+  const values = headers.filter((_, i) => i % 2 === 1 && headers[i - 1] === 'X-Value');
+  assert.deepEqual(values, ['a, b', 'c']);
+});
+
+test('a stream arrives event by event, its head before the first', async () => {
+  const response = await engine.fetch('/watch');
+  const reader = response.body.getReader();
+  for (const event of ['one', 'two']) {
+    assert.equal((await engine.fetch('/event', { method: 'POST', body: event })).status, 200);
+    assert.equal(new TextDecoder().decode((await reader.read()).value), event);
+  }
+  await reader.cancel();
+  await atRest();
+});
+
+test('an abort ends the request in the engine', async () => {
+  const abort = new AbortController();
+  const response = await engine.fetch('/watch', { signal: abort.signal });
+  assert.equal(engine.stats().requests, 1);
+  const read = response.text();
+  abort.abort();
+  await assert.rejects(read, { name: 'AbortError' });
+  await atRest();
+  await assert.rejects(engine.fetch('/watch', { signal: abort.signal }), { name: 'AbortError' });
+});
+
+test('5 MB go up and down', async () => {
+  const body = Buffer.alloc(5 << 20, 'kubetab ');
+  const back = Buffer.from(await (await engine.fetch('/echo', { method: 'POST', body })).arrayBuffer());
+  assert.ok(back.equals(body));
+  await atRest();
+});
+
+test('a reader that does not read holds the handler back', async () => {
+  let received = 0;
+  const stream = engine.open({ method: 'GET', url: '/endless' }, { head() {}, chunk: (b) => (received += b.length), end() {}, abort() {}, pull() {} });
+  stream.credit(100_000);
+  await until('all of the credit is used', () => received === 100_000);
+  assert.equal(engine.stats().requests, 1); // and it waits: stats() lets Go run until it rests
+  assert.equal(received, 100_000);
+  stream.cancel();
+  await atRest();
+});
+
+test('fetch reads ahead by the window and no further', async () => {
+  const reader = (await engine.fetch('/endless')).body.getReader();
+  let read = 0;
+  while (read < 10 << 20) read += (await reader.read()).value.length;
+  assert.ok(engine.stats().heapBytes < 64 << 20);
+  await reader.cancel();
+  await atRest();
+});
+
+test('panics of a handler are reported, and the engine goes on', async () => {
+  await assert.rejects(engine.fetch('/panic'), (error) => {
+    assert.ok(error instanceof EngineError);
+    assert.match(error.message, /panic serving GET \/panic: broken invariant[^]*main_js\.go/);
+    return true;
+  });
+  assert.match(log, /broken invariant/);
+  const response = await engine.fetch('/late-panic');
+  assert.equal(response.status, 200);
+  await assert.rejects(response.text(), /broken half way/);
+  assert.equal((await engine.fetch('/readyz')).status, 200);
+});
+
+test('wrong calls of kubetabEngine are logged, not thrown', () => {
+  log = '';
+  for (const [name, ...args] of [['request'], ['request', 1, 2, 3, 4, 5], ['body', 'x', null], ['credit', 1], ['cancel', null], ['body', 99, 'text']]) {
+    globalThis.kubetabEngine[name](...args);
+    assert.match(log, new RegExp(`kubetabEngine\\.${name}: argument \\d`));
+    log = '';
+  }
+});
+
+test('the module counts its own memory', () => {
+  assert.equal(engine.stats().linearBytes, engine.memory.buffer.byteLength);
+});
+
+test('an engine that fails says why', async () => {
+  await assert.rejects(startEngine({ wasm, config: { fail: true }, onLog() {} }), /^EngineError: told to fail$/);
+});
+
+test('a panic of another goroutine ends the engine with its text, and every request with it', async () => {
+  const dying = await startEngine({ wasm, onLog() {} });
+  await dying.stage('ready');
+  const watch = await dying.fetch('/watch');
+  await Promise.allSettled([dying.fetch('/crash')]);
+  assert.equal(await dying.exited, 2);
+  await assert.rejects(watch.text(), /panic: nobody recovers this[^]*main_js\.go/);
+  await assert.rejects(dying.fetch('/readyz'), /nobody recovers this/);
+  await assert.rejects(dying.stage('never'), /nobody recovers this/);
+});
+
+test('a full JavaScript stack ends the engine and is told', async () => {
+  const dying = await startEngine({ wasm, onLog() {} });
+  await dying.stage('ready');
+  await Promise.allSettled([dying.fetch('/recurse')]);
+  assert.notEqual(await dying.exited, 0);
+  await assert.rejects(dying.fetch('/readyz'), /Maximum call stack size exceeded|stack overflow/);
+});

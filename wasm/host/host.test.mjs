@@ -1,0 +1,68 @@
+// The command line of wasm/host.mjs, run as a process.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { before, test } from 'node:test';
+import { buildTestEngine, root, until } from './testengine.mjs';
+
+let wasm;
+before(() => (wasm = buildTestEngine()));
+
+function host(...args) {
+  const child = spawn(process.execPath, ['wasm/host.mjs', ...args], { cwd: root });
+  const seen = { stdout: '', stderr: '', child };
+  child.stdout.on('data', (text) => (seen.stdout += text));
+  child.stderr.on('data', (text) => (seen.stderr += text));
+  seen.ended = new Promise((resolve) => child.on('close', (code) => resolve(code)));
+  return seen;
+}
+
+test('serves until it is told to stop, and ends with 0', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const [, url] = run.stdout.match(/^listening (http:\/\/127\.0\.0\.1:\d+)\n$/);
+  assert.equal(await (await fetch(`${url}/readyz`)).text(), 'ok');
+  const watch = await fetch(`${url}/watch`); // a stream that is open does not hold it back
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+  await watch.text().catch(() => {});
+});
+
+test('ends with 1 when the engine dies, and says of what', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  await fetch(`${run.stdout.trim().split(' ')[1]}/crash`).catch(() => {});
+  assert.equal(await run.ended, 1);
+  assert.match(run.stderr, /nobody recovers this/);
+});
+
+test('ends with 1 when the engine does not start', async () => {
+  const run = host('--wasm', wasm, '--config', '{"fail":true}');
+  assert.equal(await run.ended, 1);
+  assert.match(run.stderr, /host: told to fail/);
+});
+
+test('ends with 1 when there is no module or no address', async () => {
+  const missing = host('--wasm', 'build/none.wasm');
+  assert.equal(await missing.ended, 1);
+  assert.match(missing.stderr, /host: .*build\/none\.wasm: .*make wasm/);
+
+  const first = host('--wasm', wasm);
+  await until('it listens', () => first.stdout.includes('\n'));
+  const second = host('--wasm', wasm, '--listen', new URL(first.stdout.trim().split(' ')[1]).host);
+  assert.equal(await second.ended, 1);
+  assert.match(second.stderr, /host: .*EADDRINUSE/);
+  first.child.kill('SIGINT');
+  assert.equal(await first.ended, 0);
+});
+
+test('ends with 2 on a wrong flag', async () => {
+  for (const args of [['--listn', 'x'], ['--listen', 'nowhere'], ['--config', '{'], ['surplus']]) {
+    const run = host(...args);
+    assert.equal(await run.ended, 2, args.join(' '));
+    assert.match(run.stderr, /usage: node wasm\/host\.mjs/);
+  }
+  const help = host('--help');
+  assert.equal(await help.ended, 0);
+  assert.match(help.stdout, /^usage:/);
+});

@@ -1,0 +1,103 @@
+// Command testengine is a bridge with a handler that does on demand what an API server does seldom. It is what
+// the tests of the host run: it builds in seconds and starts in milliseconds.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/kubetab/kubetab/wasm/boundary"
+	"github.com/kubetab/kubetab/wasm/bridge"
+)
+
+func main() {
+	start := time.Now()
+	host, err := boundary.FindHost()
+	if err != nil {
+		panic(err)
+	}
+	config, err := host.Config()
+	if err != nil {
+		panic(err)
+	}
+	if strings.Contains(config, "fail") {
+		host.Fatal("told to fail")
+		os.Exit(1)
+	}
+	b := bridge.New(host)
+	closing := make(chan struct{})
+	if err := boundary.Publish(b, host, start, func() { close(closing) }); err != nil {
+		panic(err)
+	}
+	if err := host.Started(); err != nil {
+		panic(err)
+	}
+	b.SetHandler(handler())
+	host.Stage("ready", time.Since(start))
+	<-closing
+}
+
+func handler() http.Handler {
+	events := make(chan string)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") })
+	// A stream of what is posted to /event.
+	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case e := <-events:
+				io.WriteString(w, e)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	mux.HandleFunc("POST /event", func(w http.ResponseWriter, r *http.Request) {
+		e, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(err)
+		}
+		events <- string(e)
+	})
+	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) {
+		for _, v := range r.Header["X-Value"] {
+			w.Header().Add("X-Value", v)
+		}
+		w.WriteHeader(http.StatusAccepted)
+		io.Copy(w, r.Body)
+	})
+	// More than any window, to a reader that may not read.
+	mux.HandleFunc("GET /endless", func(w http.ResponseWriter, r *http.Request) {
+		for block := bytes.Repeat([]byte("x"), 1<<20); ; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	})
+	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("broken invariant") })
+	mux.HandleFunc("GET /late-panic", func(w http.ResponseWriter, _ *http.Request) {
+		w.(http.Flusher).Flush()
+		panic("broken half way")
+	})
+	mux.HandleFunc("GET /crash", func(http.ResponseWriter, *http.Request) { go func() { panic("nobody recovers this") }() })
+	mux.HandleFunc("GET /recurse", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
+	return mux
+}
+
+// depth does not return before the JavaScript stack is full.
+//
+//go:noinline
+func depth(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return depth(n-1) + 1
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// toolexecScript stands between the go command and its tools (go help build, -toolexec) and exchanges the
+// linker. The version it tells for it is another one, so that what the stock linker made counts as stale.
+const toolexecScript = `#!/bin/sh
+# Made by wasm/patch.
+lean=${0%/*}/link
+tool=$1
+shift
+case $tool in
+*/link)
+	if [ -x "$lean" ]; then
+		if [ "$1" = -V=full ]; then
+			echo "$("$tool" -V=full) lean"
+			exit
+		fi
+		tool=$lean
+	fi
+	;;
+esac
+exec "$tool" "$@"
+`
+
+// goScript runs the go command as every js/wasm build and test needs it.
+//
+// -trimpath lets clones in different folders share what is compiled. Without inlining (-l) code is smaller:
+// it is left out where little time is spent, in generated code and in what runs at start, and kept in what
+// every request runs through.
+const goScript = `#!/bin/sh
+# Made by wasm/patch: the go command for js/wasm. Takes a subcommand, build, test, vet or list, and its arguments.
+patch=$(CDPATH= cd -- "${0%/*}" && pwd)
+subcommand=$1
+shift
+exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=grpcnotrace -buildvcs=false -trimpath \
+	-modfile="$patch/go.mod" -overlay="$patch/overlay.json" -toolexec="'$patch/toolexec'" \
+	-gcflags=k8s.io/...=-l -gcflags=k8s.io/apimachinery/...= -gcflags=k8s.io/apiserver/...= \
+	-gcflags=k8s.io/klog/...= -gcflags=k8s.io/utils/...= \
+	-gcflags=github.com/google/gnostic-models/...=-l -gcflags=go.etcd.io/...=-l -gcflags=go.opentelemetry.io/...=-l \
+	-gcflags=google.golang.org/grpc/...=-l -gcflags=golang.org/x/...=-l -gcflags=crypto/tls=-l -gcflags=crypto/x509=-l \
+	"$@"
+`
+
+// plantGo writes what changes Go itself: overlay.json with the standard library's files in std/, the linker
+// and the two scripts. final is where tmp will be renamed to: the overlay holds absolute names.
+//
+// A Go with other files than those on the list is used as it is, with a warning.
+// Errors: a go command that fails; I/O errors; edits that do not apply to a file whose sum is right.
+func plantGo(g goEnv, tmp, final string, stdPatches, linkerPatches []patch) error {
+	src := filepath.Join(g.GOROOT, "src")
+	var drift *driftError
+	inStd, err := plantOverlay(src, g.GOVERSION, filepath.Join(tmp, "std"), filepath.Join(final, "std"), stdPatches)
+	if err == nil && len(linkerPatches) > 0 {
+		err = buildLinker(src, g.GOVERSION, tmp, linkerPatches)
+	}
+	if errors.As(err, &drift) {
+		fmt.Fprintf(os.Stderr, "patch: the module will work but need 37 MB more memory: its lean linker is written for %s.\n\t%v\n", goVersion, drift)
+		inStd, err = nil, os.RemoveAll(filepath.Join(tmp, "link"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeOverlay(filepath.Join(tmp, "overlay.json"), inStd); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(tmp, "toolexec"), []byte(toolexecScript), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(tmp, "go"), []byte(goScript), 0o755)
+}
+
+// buildLinker builds the linker with its patches as tmp/link.
+func buildLinker(src, version, tmp string, patches []patch) error {
+	dir, err := os.MkdirTemp(tmp, "linker-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	replace, err := plantOverlay(src, version, dir, dir, patches)
+	if err != nil {
+		return err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := writeOverlay(overlay, replace); err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "-o", filepath.Join(tmp, "link"), "cmd/link")
+	build.Dir = tmp
+	build.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build cmd/link: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// plantOverlay writes the changed files below dir and returns what an overlay says of them, in which dir has
+// the name final. Errors: *driftError; edits that do not apply; I/O errors.
+func plantOverlay(src, version, dir, final string, patches []patch) (map[string]string, error) {
+	replace := map[string]string{}
+	for _, p := range patches {
+		text, err := p.upstream(src, version)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = p.edited(text); err != nil {
+			return nil, err
+		}
+		name := filepath.Join(dir, p.file)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			return nil, err
+		}
+		replace[filepath.Join(src, p.file)] = filepath.Join(final, p.file)
+	}
+	return replace, nil
+}
+
+// writeOverlay writes the file that -overlay names. It is there, and empty, when nothing is replaced, so
+// that every build can name it.
+func writeOverlay(name string, replace map[string]string) error {
+	if replace == nil {
+		replace = map[string]string{}
+	}
+	text, err := json.MarshalIndent(struct{ Replace map[string]string }{replace}, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, text, 0o644)
+}
