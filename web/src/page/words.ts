@@ -89,7 +89,8 @@ export const words = {
   response: {
     region: 'Response',
     empty: 'Nothing has been sent yet. Choose an example, or write a path and send it.',
-    queued: 'Queued. It runs as soon as the API server is ready.',
+    queuedShort: 'Queued',
+    queued: 'This request runs as soon as the API server is ready.',
     waiting: 'Waiting for the answer',
     receiving: (size: string) => `Receiving, ${size} so far`,
     views: {
@@ -106,9 +107,10 @@ export const words = {
     stopped: 'Stopped by you.',
     copy: 'Copy',
     copied: 'Copied',
-    copyCurl: 'as curl',
-    copyFetch: 'as fetch',
-    copyBody: 'the answer',
+    copyCurl: 'curl',
+    copyFetch: 'fetch',
+    copyBody: 'answer',
+    copyAs: (what: string) => `Copy ${what === 'answer' ? 'the answer' : `the request as ${what}`}`,
     time: 'Time until the answer was complete',
     head: 'until its head',
     size: 'Size of the body',

@@ -58,7 +58,7 @@ async function sends(expected: string): Promise<void> {
 
 test('the first visit is usable at once, says in numbers what it does, and ends with the namespaces', async () => {
   await page.goto(site.url);
-  await response().getByText('Queued. It runs as soon as the API server is ready.').waitFor();
+  await response().getByText('This request runs as soon as the API server is ready.').waitFor();
   expect(await path().inputValue()).toBe('/api/v1/namespaces');
   await ready(page);
   await status().getByText('200 OK').waitFor();
@@ -141,7 +141,7 @@ test('writing: an example is put before the user, Ctrl Enter sends it from insid
     ['Dry run', '201 Created'],
     ['Merge patch', '200 OK'],
     ['JSON patch', '200 OK'],
-    ['A field that does not exist', '400 Bad Request'],
+    ['An unknown field', '400 Bad Request'],
     ['Delete', '200 OK'],
   ] as const) {
     await example(title).click();
@@ -161,7 +161,7 @@ test('server-side apply: the conflict names the owner, force resolves it', async
     .waitFor();
   await example('Take it over').click();
   await sends('200 OK');
-  await example('Strategic merge patch').click();
+  await example('Strategic merge').click();
   await sends('200 OK');
 });
 
@@ -289,7 +289,7 @@ test('the request can be copied as curl', async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await example('Merge patch').click();
   await sends('404 Not Found');
-  await response().getByRole('button', { name: 'as curl' }).click();
+  await response().getByRole('button', { name: 'curl' }).click();
   await response().getByRole('button', { name: 'Copied' }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain('curl \\\n  -X PATCH');

@@ -65,7 +65,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       .getByText(/Downloading|Starting/)
       .first()
       .waitFor();
-    await page.getByText('Queued.').first().waitFor();
+    await page.getByText('Queued').first().waitFor();
     await take('starting', 'Response');
   });
 
@@ -92,7 +92,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('path suggestions', async () => {
-    const path = page.getByRole('combobox');
+    const path = page.getByRole('combobox', { name: 'Path and query' });
     await path.fill('/apis/apps/v1/namespaces/default/');
     await page.getByRole('option', { name: /^deployments/ }).waitFor();
     await path.press('ArrowDown');
@@ -163,18 +163,24 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
 test('nothing moves while the page starts', async () => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   await context.addInitScript(() => {
-    const shifts: number[] = [];
+    const shifts: [number, string][] = [];
     Object.assign(window, { shifts });
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) shifts.push((entry as LayoutShift).value);
+      for (const entry of list.getEntries() as LayoutShift[]) {
+        const moved = entry.sources.map(({ node }) => (node as Element | null)?.className);
+        shifts.push([entry.value, moved.join(', ')]);
+      }
     }).observe({ type: 'layout-shift', buffered: true });
   });
   const page = await context.newPage();
   await page.goto(site.url);
   await ready(page);
   await page.locator('.response-pane .cm-content').waitFor();
-  const total = await page.evaluate(() => window.shifts.reduce((sum, each) => sum + each, 0));
-  expect(total).toBeLessThan(0.01);
+  const shifts = await page.evaluate(() => window.shifts);
+  expect(
+    shifts.reduce((sum, [value]) => sum + value, 0),
+    JSON.stringify(shifts),
+  ).toBeLessThan(0.01);
   await context.close();
 });
 
@@ -192,7 +198,7 @@ test('what is needed for the first paint is under 100 KB', async () => {
     weights.set(names.get(requestId) ?? requestId, encodedDataLength);
   });
   await page.goto(site.url);
-  await page.getByRole('combobox').waitFor();
+  await page.getByRole('combobox', { name: 'Path and query' }).waitFor();
   const html = await (await fetch(site.url)).text();
   // The document itself, and all that it names: the editor is loaded later, by the script.
   const named = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, file]) => `/${file}`);
@@ -205,11 +211,12 @@ test('what is needed for the first paint is under 100 KB', async () => {
 
 interface LayoutShift extends PerformanceEntry {
   readonly value: number;
+  readonly sources: readonly { readonly node: Node | null }[];
 }
 
 declare global {
   interface Window {
     readonly axe: typeof axe;
-    readonly shifts: number[];
+    readonly shifts: [number, string][];
   }
 }

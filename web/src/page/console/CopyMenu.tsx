@@ -14,7 +14,13 @@ export function CopyMenu({ request, text }: { request: Draft; text: string | nul
     }, 1500);
   };
   const item = (what: string, value: () => string) => (
-    <button key={what} type="button" class="link" onClick={() => void copy(what, value())}>
+    <button
+      key={what}
+      type="button"
+      class="link"
+      title={words.response.copyAs(what)}
+      onClick={() => void copy(what, value())}
+    >
       {done.value === what ? words.response.copied : what}
     </button>
   );

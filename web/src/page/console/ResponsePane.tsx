@@ -34,7 +34,7 @@ export function ResponsePane() {
       aria-label={words.response.region}
     >
       <StatusLine current={current} />
-      {view && (
+      {view ? (
         <Tabs
           name="response-view"
           label={words.response.region}
@@ -46,6 +46,8 @@ export function ResponsePane() {
         >
           {current && <CopyMenu request={current.request} text={text} />}
         </Tabs>
+      ) : (
+        <div class="tabs" />
       )}
       <div
         class="pane-body"
@@ -131,7 +133,8 @@ function WatchPhase({ current }: { current: Run }) {
 }
 
 function phaseWords({ phase }: Run): string {
-  if (phase === 'queued' || phase === 'sent') return words.response.waiting;
+  if (phase === 'queued') return words.response.queuedShort;
+  if (phase === 'sent') return words.response.waiting;
   if (phase === 'stopped') return words.response.stopped;
   return words.response.region;
 }

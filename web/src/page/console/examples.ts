@@ -125,7 +125,7 @@ export const EXAMPLE_GROUPS: readonly ExampleGroup[] = [
       example(
         'list-namespaces',
         'List namespaces',
-        'Every kind of object has a collection. The answer is a NamespaceList, and its resourceVersion says how new it is.',
+        'Every kind of object has a collection. Any script of this page gets the same answer: try fetch("/api/v1/namespaces") in the console of your browser.',
         'GET /api/v1/namespaces',
       ),
       example(
@@ -226,7 +226,7 @@ export const EXAMPLE_GROUPS: readonly ExampleGroup[] = [
       ),
       example(
         'strategic-patch',
-        'Strategic merge patch',
+        'Strategic merge',
         'Knows the type: containers are merged by name instead of replaced. Run "Apply a Deployment" first.',
         `PATCH ${DEPLOYMENTS}/web`,
         {
@@ -242,7 +242,7 @@ export const EXAMPLE_GROUPS: readonly ExampleGroup[] = [
       ),
       example(
         'strict',
-        'A field that does not exist',
+        'An unknown field',
         'fieldValidation=Strict refuses what would otherwise be dropped with a warning.',
         `POST ${CONFIG_MAPS}?fieldValidation=Strict&dryRun=All`,
         {

@@ -59,10 +59,8 @@ const theme = EditorView.theme({
       background: 'var(--selection)',
     },
   '.cm-selectionMatch': { background: 'var(--match)' },
-  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
-    background: 'var(--match)',
-    outline: 'none',
-  },
+  '.cm-matchingBracket': { background: 'transparent' },
+  '&.cm-focused .cm-matchingBracket': { background: 'var(--match)', outline: 'none' },
   '.cm-foldPlaceholder': {
     background: 'var(--hover)',
     border: '0',
@@ -154,7 +152,7 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
           ...searchKeymap,
           ...foldKeymap,
         ]),
-        EditorView.contentAttributes.of({ 'aria-label': options.label }),
+        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0' }),
         syntaxHighlighting(colours),
         language.of(languageOf(named)),
         theme,

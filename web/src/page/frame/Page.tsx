@@ -29,7 +29,7 @@ export function Page() {
       <header class="top">
         <h1 class="brand">
           <Logo />
-          kubetab
+          <span class="brand-name">kubetab</span>
         </h1>
         <p class="tagline">{words.tagline}</p>
         <EngineStatus />
