@@ -10,8 +10,9 @@ func (db *DB) checkInvariants() {
 	if !invariants {
 		return
 	}
-	db.mu.RLock()
-	defer db.mu.RUnlock()
+	// Not RLock: that would leave the watchers free to move their cursors.
+	db.mu.Lock()
+	defer db.mu.Unlock()
 	// All of it is too much after every commit of a test with many keys.
 	if db.index.tree.Len() > 1000 && db.rev%512 != 0 {
 		return
