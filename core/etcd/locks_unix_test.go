@@ -1,0 +1,5 @@
+//go:build unix
+
+package etcd
+
+const locksFiles = true
