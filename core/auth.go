@@ -54,8 +54,8 @@ func newServiceAccountTokens(issuer string, key crypto.Signer) (*serviceAccountT
 
 // newAuthenticator puts together what kubeapiserver/authenticator.Config.New
 // would, from values instead of files and without what needs a network (OIDC,
-// webhooks): client certificates, static and service account tokens, and last
-// the default user or anonymous. A token that is wrong is refused and never
+// webhooks): first clients in this process, then client certificates, static
+// and service account tokens, and last the default user or anonymous. A token that is wrong is refused and never
 // falls through to the default. clientCA may be nil.
 func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccertificates.CAContentProvider, client clientset.Interface, inf informers.SharedInformerFactory) (authenticator.Request, error) {
 	audiences := authenticator.Audiences{sa.issuer}
@@ -82,7 +82,7 @@ func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccert
 		serviceaccount.JWTTokenAuthenticator([]string{sa.issuer}, sa.keys, audiences, serviceaccount.NewValidator(getter)),
 	), true, tokenCacheTTL, 0)
 
-	var requests []authenticator.Request
+	requests := []authenticator.Request{authenticator.WrapAudienceAgnosticRequest(audiences, authenticator.RequestFunc(authenticateInProcess))}
 	if clientCA != nil {
 		requests = append(requests, x509.NewDynamic(clientCA.VerifyOptions, x509.CommonNameUserConversion))
 	}
@@ -97,6 +97,16 @@ func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccert
 		}))
 	}
 	return union.NewFailOnError(known, unknown), nil
+}
+
+// authenticateInProcess knows the requests of clients in this process. One that
+// brings a token of its own means that token.
+func authenticateInProcess(r *http.Request) (*authenticator.Response, bool, error) {
+	u, ok := r.Context().Value(identityKey{}).(user.Info)
+	if !ok || r.Header.Get("Authorization") != "" {
+		return nil, false, nil
+	}
+	return &authenticator.Response{User: u}, true, nil
 }
 
 // newAuthorizer is RBAC, with system:masters above it, in the order in which

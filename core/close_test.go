@@ -112,7 +112,7 @@ func TestTheEmulatedVersionEndsWithTheEngine(t *testing.T) {
 		if err := e.Ready(t.Context()); err != nil { // until then nobody has the right to ask
 			t.Fatal(err)
 		}
-		if _, body := get(t, e, "", "/version"); !strings.Contains(string(body), tc.want) {
+		if _, body := get(t, e, "/version"); !strings.Contains(string(body), tc.want) {
 			t.Errorf("emulating %q: %s, want %s", tc.emulated, body, tc.want)
 		}
 		if err := e.Close(); err != nil {

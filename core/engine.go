@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 
@@ -25,11 +26,15 @@ const (
 	startLimit   = 15 * time.Second      // how long Close waits for a start that has not finished
 )
 
+// apiServer is who the server is to itself, as upstream's loopback client.
+var apiServer = &user.DefaultInfo{Name: user.APIServerUser, Groups: []string{user.AllAuthenticated, user.SystemPrivilegedGroup}}
+
 // Engine is a running Kubernetes API server. Its methods are safe to call from
 // several goroutines at once.
 type Engine struct {
-	handler  http.Handler
-	loopback *rest.Config
+	handler   http.Handler
+	inProcess *transport
+	loopback  *rest.Config
 
 	closing   chan struct{} // closed by Close
 	ended     chan struct{} // closed when everything that New started has ended
@@ -105,8 +110,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	inProcess := newTransport(handlerLimit)
 	loopback := &rest.Config{
 		Host:               loopbackHost,
-		Transport:          inProcess,
-		BearerToken:        rand.Text(), // upstream makes its bearer system:apiserver in system:masters
+		Transport:          client{inProcess, apiServer},
 		UserAgent:          userAgent("kube-apiserver"),
 		QPS:                -1, // no client-side limit: flow control is the server's
 		DisableCompression: true,
@@ -127,10 +131,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	cfg.OnStage(StageAPIs)
 
 	e := &Engine{
-		handler:  chain.aggregator.GenericAPIServer.Handler,
-		loopback: loopback,
-		closing:  make(chan struct{}),
-		ended:    make(chan struct{}),
+		handler:   chain.aggregator.GenericAPIServer.Handler,
+		inProcess: inProcess,
+		loopback:  loopback,
+		closing:   make(chan struct{}),
+		ended:     make(chan struct{}),
 	}
 	started = true
 	e.run(ctx, running, cancel, cfg, prepared.Run, &controllers{loopback: loopback, informers: chain.informers, rootCA: cfg.RootCA, serving: running.Done()}, func() {
@@ -213,22 +218,30 @@ func (e *Engine) Handler() http.Handler { return e.handler }
 
 // RESTConfig returns a client configuration that reaches the engine without a
 // socket, as system:apiserver in the group system:masters. It is a copy that
-// the caller may change; BearerToken is what carries the identity.
+// the caller may change; a BearerToken set on it takes the place of that
+// identity.
 func (e *Engine) RESTConfig() *rest.Config { return rest.CopyConfig(e.loopback) }
+
+// RESTConfigFor is RESTConfig as u, with only the rights that RBAC gives it.
+// Nil means nobody in particular: a request is then from whom its credentials
+// say, and without any from Config.DefaultUser or anonymous.
+func (e *Engine) RESTConfigFor(u user.Info) *rest.Config {
+	config := e.RESTConfig()
+	config.Transport = client{e.inProcess, u}
+	return config
+}
 
 // Ready waits until /readyz answers ok. It returns ctx's error when that ends
 // first, and the reason when the engine ends first.
 func (e *Engine) Ready(ctx context.Context) error {
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
-	client := &http.Client{Transport: e.loopback.Transport}
 	for {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, loopbackHost+"/readyz", nil)
 		if err != nil {
 			return err
 		}
-		r.Header.Set("Authorization", "Bearer "+e.loopback.BearerToken)
-		if response, err := client.Do(r); err == nil {
+		if response, err := e.loopback.Transport.RoundTrip(r); err == nil {
 			_, _ = io.Copy(io.Discard, response.Body)
 			response.Body.Close()
 			if response.StatusCode == http.StatusOK {

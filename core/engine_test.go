@@ -27,6 +27,8 @@ import (
 
 const testToken = "static-token-of-a-viewer"
 
+var viewer = &user.DefaultInfo{Name: "vera", Groups: []string{"viewers", user.AllAuthenticated}}
+
 // start returns a ready engine that is closed when the test ends.
 func start(t *testing.T, cfg Config) *Engine {
 	t.Helper()
@@ -61,7 +63,7 @@ func sharedEngine(t *testing.T) *Engine {
 		shared.engine, shared.err = New(context.Background(), Config{
 			AuditSink: &shared.audit,
 			RootCA:    []byte("-----BEGIN CERTIFICATE-----\nc29tZQ==\n-----END CERTIFICATE-----\n"),
-			Tokens:    map[string]user.Info{testToken: &user.DefaultInfo{Name: "vera", Groups: []string{"viewers"}}},
+			Tokens:    map[string]user.Info{testToken: viewer},
 		})
 		if shared.err == nil {
 			shared.err = shared.engine.Ready(context.Background())
@@ -107,20 +109,31 @@ func newNamespace(t *testing.T, c kubernetes.Interface, name string) {
 	}
 }
 
-// get asks as the bearer of token, "" for nobody.
-func get(t *testing.T, e *Engine, token, path string, header ...string) (*http.Response, []byte) {
+// get asks as the server itself.
+func get(t *testing.T, e *Engine, path string, header ...string) (*http.Response, []byte) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, loopbackHost+path, nil)
+	return send(t, e.RESTConfig(), http.MethodGet, path, header...)
+}
+
+// getAs asks as the bearer of token, "" for nobody.
+func getAs(t *testing.T, e *Engine, token, path string) (*http.Response, []byte) {
+	t.Helper()
+	if token == "" {
+		return send(t, e.RESTConfigFor(nil), http.MethodGet, path)
+	}
+	return send(t, e.RESTConfigFor(nil), http.MethodGet, path, "Authorization", "Bearer "+token)
+}
+
+func send(t *testing.T, config *rest.Config, method, path string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, loopbackHost+path, nil)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	res, err := e.RESTConfig().Transport.RoundTrip(r)
+	res, err := config.Transport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +278,7 @@ func TestIdentities(t *testing.T) {
 		"the token of a bound account":   {token.Status.Token, "/api/v1/namespaces", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if res, body := get(t, e, tc.token, tc.path); res.StatusCode != tc.status {
+			if res, body := getAs(t, e, tc.token, tc.path); res.StatusCode != tc.status {
 				t.Errorf("GET %s: %d, want %d: %s", tc.path, res.StatusCode, tc.status, body)
 			}
 		})
@@ -274,10 +287,10 @@ func TestIdentities(t *testing.T) {
 
 func TestTheDefaultUser(t *testing.T) {
 	e := start(t, Config{DefaultUser: &user.DefaultInfo{Name: "page", Groups: []string{user.SystemPrivilegedGroup}}})
-	if res, body := get(t, e, "", "/api/v1/namespaces"); res.StatusCode != 200 {
+	if res, body := getAs(t, e, "", "/api/v1/namespaces"); res.StatusCode != 200 {
 		t.Errorf("without credentials: %d %s", res.StatusCode, body)
 	}
-	if res, _ := get(t, e, "wrong", "/api/v1/namespaces"); res.StatusCode != 401 {
+	if res, _ := getAs(t, e, "wrong", "/api/v1/namespaces"); res.StatusCode != 401 {
 		t.Errorf("with a wrong token: %d, want 401", res.StatusCode)
 	}
 }
@@ -325,7 +338,7 @@ func (l *auditLog) ProcessEvents(events ...*auditinternal.Event) bool {
 
 func TestRequestsAreAudited(t *testing.T) {
 	e := sharedEngine(t)
-	get(t, e, testToken, "/api/v1/namespaces/audited")
+	getAs(t, e, testToken, "/api/v1/namespaces/audited")
 	eventually(t, "the audit event", func(context.Context) (bool, error) {
 		shared.audit.mu.Lock()
 		defer shared.audit.mu.Unlock()
@@ -353,7 +366,7 @@ func TestReadinessStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the last controller works", func(ctx context.Context) (bool, error) {
-		if res, body := get(t, e, e.RESTConfig().BearerToken, "/readyz?verbose"); res.StatusCode != 200 {
+		if res, body := get(t, e, "/readyz?verbose"); res.StatusCode != 200 {
 			return false, errors.New("readiness fell back:\n" + string(body))
 		}
 		_, err := c.CoreV1().Namespaces().Get(ctx, "late", metav1.GetOptions{})
@@ -363,8 +376,7 @@ func TestReadinessStays(t *testing.T) {
 
 func TestOpenAPIIsServedByGroup(t *testing.T) {
 	e := sharedEngine(t)
-	token := e.RESTConfig().BearerToken
-	_, body := get(t, e, token, "/openapi/v3")
+	_, body := get(t, e, "/openapi/v3")
 	var index struct {
 		Paths map[string]struct {
 			ServerRelativeURL string `json:"serverRelativeURL"`
@@ -380,7 +392,7 @@ func TestOpenAPIIsServedByGroup(t *testing.T) {
 	}
 	const gv = "apis/apps/v1"
 	url := index.Paths[gv].ServerRelativeURL
-	res, body := get(t, e, token, url)
+	res, body := get(t, e, url)
 	var doc struct {
 		Components struct {
 			Schemas map[string]json.RawMessage `json:"schemas"`
@@ -395,31 +407,53 @@ func TestOpenAPIIsServedByGroup(t *testing.T) {
 	if cc := res.Header.Get("Cache-Control"); cc != "public, immutable" {
 		t.Errorf("the hash of the index: Cache-Control %q, want an immutable answer", cc)
 	}
-	if res, _ := get(t, e, token, "/openapi/v3/"+gv+"?hash=old"); res.StatusCode != http.StatusMovedPermanently {
+	if res, _ := get(t, e, "/openapi/v3/"+gv+"?hash=old"); res.StatusCode != http.StatusMovedPermanently {
 		t.Errorf("another hash: %d, want 301", res.StatusCode)
 	}
-	if res, _ := get(t, e, token, "/openapi/v3/"+gv, "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified {
+	if res, _ := get(t, e, "/openapi/v3/"+gv, "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified {
 		t.Errorf("If-None-Match with the tag: %d, want 304", res.StatusCode)
 	}
-	if res, _ := get(t, e, token, url, "Accept", "text/html"); res.StatusCode != http.StatusNotAcceptable {
+	if res, _ := get(t, e, url, "Accept", "text/html"); res.StatusCode != http.StatusNotAcceptable {
 		t.Errorf("Accept text/html: %d, want 406", res.StatusCode)
 	}
-	if res, _ := get(t, e, token, "/openapi/v3/apis/nosuch/v1"); res.StatusCode != http.StatusNotFound {
+	if res, _ := get(t, e, "/openapi/v3/apis/nosuch/v1"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("an unknown group: %d, want 404", res.StatusCode)
 	}
-	res, body = get(t, e, token, "/openapi/v2", "Accept", "application/json")
+	res, body = get(t, e, "/openapi/v2", "Accept", "application/json")
 	if res.StatusCode != 200 || !strings.Contains(string(body), "io.k8s.api.apps.v1.Deployment") || !strings.Contains(string(body), "CustomResourceDefinition") {
 		t.Errorf("OpenAPI v2: %d, %d bytes", res.StatusCode, len(body))
 	}
 }
 
-func TestRESTConfigIsACopy(t *testing.T) {
+func TestRESTConfigSaysWhoAsks(t *testing.T) {
 	e := sharedEngine(t)
-	cfg := e.RESTConfig()
-	cfg.BearerToken = "changed"
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: "nobody"}
-	if e.RESTConfig().BearerToken == "changed" {
-		t.Error("a change to the copy reached the engine")
+	changed := e.RESTConfig()
+	changed.Impersonate = rest.ImpersonationConfig{UserName: "nobody"}
+	withToken := e.RESTConfig()
+	withToken.BearerToken = testToken
+	for name, tc := range map[string]struct {
+		config *rest.Config
+		want   string
+	}{
+		"the engine's own":        {e.RESTConfig(), user.APIServerUser},
+		"a changed copy":          {changed, "nobody"},
+		"one with a token":        {withToken, "vera"},
+		"one for a user":          {e.RESTConfigFor(&user.DefaultInfo{Name: "eddy", Groups: []string{user.AllAuthenticated}}), "eddy"},
+		"one for an impersonator": {func() *rest.Config { c := e.RESTConfigFor(apiServer); c.Impersonate.UserName = "nobody"; return c }(), "nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := kubernetes.NewForConfig(tc.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			review, err := c.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := review.Status.UserInfo.Username; got != tc.want {
+				t.Errorf("the server sees %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
@@ -432,31 +466,18 @@ func TestCompactionOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	newNamespace(t, c, "compacted-later")
-	post := func(token string) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, loopbackHost+CompactPath, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		res, err := e.RESTConfig().Transport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		return res.StatusCode
+	if res, _ := send(t, e.RESTConfigFor(viewer), http.MethodPost, CompactPath); res.StatusCode != http.StatusForbidden {
+		t.Errorf("a viewer compacts: %d, want 403", res.StatusCode)
 	}
-	if status := post(testToken); status != http.StatusForbidden {
-		t.Errorf("a viewer compacts: %d, want 403", status)
-	}
-	if status := post(e.RESTConfig().BearerToken); status != http.StatusOK {
-		t.Errorf("compact: %d, want 200", status)
+	if res, _ := send(t, e.RESTConfig(), http.MethodPost, CompactPath); res.StatusCode != http.StatusOK {
+		t.Errorf("compact: %d, want 200", res.StatusCode)
 	}
 	// Events have no watch cache: what the store has forgotten is gone.
 	_, err = c.CoreV1().Events("compacted").List(t.Context(), metav1.ListOptions{ResourceVersion: old.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 	if !apierrors.IsResourceExpired(err) {
 		t.Errorf("a list at the old revision: %v, want Expired (410)", err)
 	}
-	if res, _ := get(t, e, e.RESTConfig().BearerToken, CompactPath); res.StatusCode != http.StatusMethodNotAllowed {
+	if res, _ := get(t, e, CompactPath); res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d, want 405", res.StatusCode)
 	}
 }

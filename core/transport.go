@@ -10,16 +10,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 // errNotServing is what a request meets when the handler does not come, and
 // after Close.
 var errNotServing = errors.New("the API server is not serving")
 
-// transport is an http.RoundTripper that calls a handler in this process: the
-// loopback connection without TLS, sockets or serialized HTTP. The response
-// body streams: a watch event is readable as soon as the handler has flushed.
-// It is safe for concurrent use.
+// transport calls a handler in this process: the loopback connection without
+// TLS, sockets or serialized HTTP. Its clients are http.RoundTrippers. The
+// response body streams: a watch event is readable as soon as the handler has
+// flushed. It is safe for concurrent use.
 //
 // Clients inside the engine start before the handler does. Their requests wait
 // for it, so that the start does not begin with errors and retries; but not for
@@ -64,12 +66,24 @@ func (t *transport) wait(ctx context.Context) (http.Handler, error) {
 	return nil, errNotServing
 }
 
+// client is a transport whose requests come from user. It is how code in this
+// process says who it is: no token has to exist, which could leak or, in an
+// engine that is resumed by many, be the same for all.
+type client struct {
+	*transport
+	user user.Info // nil: whoever the request's own credentials say
+}
+
+// identityKey is the context key under which a request carries the user of the
+// client that made it. A request from outside cannot have it.
+type identityKey struct{}
+
 // RoundTrip runs the handler in a goroutine of its own and returns when it has
 // sent its header. It returns errNotServing when there is no handler, the
 // request context's error when that ends first, and the panic as an error when
 // the handler panics before its header.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	h, err := t.wait(r.Context())
+func (c client) RoundTrip(r *http.Request) (*http.Response, error) {
+	h, err := c.wait(r.Context())
 	if err != nil {
 		if r.Body != nil {
 			r.Body.Close()
@@ -78,6 +92,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 
 	ctx, cancel := context.WithCancel(r.Context())
+	if c.user != nil {
+		ctx = context.WithValue(ctx, identityKey{}, c.user)
+	}
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI() // upstream's filters and logs read both
 	in.RemoteAddr = "127.0.0.1:0"

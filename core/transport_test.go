@@ -18,7 +18,7 @@ func roundTrip(ctx context.Context, t *testing.T, h http.HandlerFunc) (*http.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tr.RoundTrip(r)
+	return client{transport: tr}.RoundTrip(r)
 }
 
 func TestTransportWaitsForTheHandler(t *testing.T) {
@@ -27,7 +27,7 @@ func TestTransportWaitsForTheHandler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := tr.RoundTrip(r)
+		res, err := client{transport: tr}.RoundTrip(r)
 		if err == nil {
 			res.Body.Close()
 		}
