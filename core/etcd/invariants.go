@@ -13,8 +13,8 @@ func (db *DB) checkInvariants() {
 	// Not RLock: that would leave the watchers free to move their cursors.
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	// All of it is too much after every commit of a test with many keys.
-	if db.index.tree.Len() > 1000 && db.rev%512 != 0 {
+	// All of it is too much after every commit of a test with many.
+	if db.index.tree.Len()+len(db.log.commits) > 500 && db.rev%256 != 0 {
 		return
 	}
 	if err := db.inconsistency(); err != nil {

@@ -21,13 +21,15 @@ type watch struct {
 
 	mu   sync.Mutex // guards all below
 	news *sync.Cond
-	// lines are what was not printed yet; events counts the events among them.
-	lines  []string
-	events int
-	ended  bool
+	// unprinted are the responses that were not printed yet; events counts the
+	// events in them. They are written down by the session, not by the goroutine
+	// that collects them, because the names of leases belong to the session.
+	unprinted []clientv3.WatchResponse
+	events    int
+	ended     bool
 	// progress is the revision of the last progress notification.
 	progress int64
-	// last is the revision of the last event, to notice a step back.
+	// last is the revision of the last event that was written down.
 	last int64
 }
 
@@ -105,41 +107,42 @@ func (r *Runner) watch(ctx context.Context, s *statement) (string, error) {
 func (w *watch) collect(ch clientv3.WatchChan) {
 	for resp := range ch {
 		w.mu.Lock()
-		w.take(resp)
+		w.unprinted = append(w.unprinted, resp)
+		w.events += len(resp.Events)
+		if resp.Created {
+			w.events++
+		}
+		if resp.IsProgressNotify() {
+			w.progress = resp.Header.Revision
+		}
 		w.news.Broadcast()
 		w.mu.Unlock()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lines = append(w.lines, "closed")
 	w.ended = true
 	w.news.Broadcast()
 }
 
-func (w *watch) take(resp clientv3.WatchResponse) {
-	add := func(format string, args ...any) { w.lines = append(w.lines, fmt.Sprintf(format, args...)) }
+// write writes down a response. What must never happen is a line, too.
+func (w *watch) write(out *strings.Builder, resp clientv3.WatchResponse) {
 	switch {
 	case resp.Err() != nil:
-		add("canceled=%v compacted=%d error: %v", resp.Canceled, resp.CompactRevision, resp.Err())
+		fmt.Fprintf(out, "canceled=%v compacted=%d error: %v\n", resp.Canceled, resp.CompactRevision, resp.Err())
 	case resp.Created:
-		w.events++
-		add("created rev=%d", resp.Header.Revision)
-	case resp.IsProgressNotify():
-		if resp.Header.Revision < w.last {
-			add("progress went back to %d after %d", resp.Header.Revision, w.last)
-		}
-		w.progress = resp.Header.Revision
+		fmt.Fprintf(out, "created rev=%d\n", resp.Header.Revision)
+	case resp.IsProgressNotify() && resp.Header.Revision < w.last:
+		fmt.Fprintf(out, "progress went back to %d after %d\n", resp.Header.Revision, w.last)
 	}
 	for _, e := range resp.Events {
 		if e.Kv.ModRevision < w.last {
-			add("revision %d after %d", e.Kv.ModRevision, w.last)
+			fmt.Fprintf(out, "revision %d after %d\n", e.Kv.ModRevision, w.last)
 		}
 		w.last = e.Kv.ModRevision
 		if resp.Header.Revision < e.Kv.ModRevision {
-			add("the header is of %d", resp.Header.Revision)
+			fmt.Fprintf(out, "the header is of %d\n", resp.Header.Revision)
 		}
-		w.events++
-		add("%s %s%s", strings.ToLower(e.Type.String()), w.r.keyValue(e.Kv), w.r.prev(e.PrevKv))
+		fmt.Fprintf(out, "%s %s%s\n", strings.ToLower(e.Type.String()), w.r.keyValue(e.Kv), w.r.prev(e.PrevKv))
 	}
 }
 
@@ -158,13 +161,16 @@ func (w *watch) print(ready func() bool) string {
 	for !ready() && !w.ended && !late {
 		w.news.Wait()
 	}
-	out := strings.Join(w.lines, "\n")
-	if out != "" {
-		out += "\n"
+	var out strings.Builder
+	for _, resp := range w.unprinted {
+		w.write(&out, resp)
 	}
-	if !ready() && late {
-		out += fmt.Sprintf("nothing more in %v\n", patience)
+	switch {
+	case w.ended:
+		out.WriteString("closed\n")
+	case !ready() && late:
+		fmt.Fprintf(&out, "nothing more in %v\n", patience)
 	}
-	w.lines, w.events = nil, 0
-	return out
+	w.unprinted, w.events = nil, 0
+	return out.String()
 }
