@@ -54,8 +54,8 @@ type Step struct {
 type Directive struct{ Name, Args string }
 
 // directives lists every known directive, so that a typing error is not taken for an absent condition.
-var directives = []string{"capture", "until", "only", "ignore", "grep", "shape", "headers", "raw", "text", "redact",
-	"omit-body", "rv", "sort", "stream", "count"}
+var directives = []string{"capture", "until", "only", "ignore", "grep", "shape", "headers", "raw", "bytes", "text", "redact",
+	"omit-body", "rv", "sort", "stream", "count", "skip"}
 
 // Directive returns the arguments of the first directive of that name, and whether there is one.
 func (s *Step) Directive(name string) (string, bool) {

@@ -3,6 +3,7 @@ package transcripts
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strings"
 	"time"
@@ -15,8 +16,9 @@ var (
 	uuids      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timestamps = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	// Revisions in messages: "Too large resource version: 1, current: 2", "too old resource version: 1 (2)",
-	// "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2".
-	revisions = regexp.MustCompile(`(current: |\(|ResourceVersion in [a-z ]+: |resource version: )(\d+)`)
+	// "ResourceVersion in precondition: 1, ResourceVersion in object meta: 2", "the ResourceVersion in the precondition
+	// (1) does not match the ResourceVersion in record (2)".
+	revisions = regexp.MustCompile(`(current: |too old resource version: |too old resource version: \S+ \(|ResourceVersion in [a-z ]+:? \(?)(\d+)`)
 	// Revisions in objects that a message or a YAML answer quotes.
 	quotedRevisions = regexp.MustCompile(`(resourceVersion\\?"?: ?\\?")(\d+)`)
 	// Ages in the cells of a table.
@@ -91,7 +93,7 @@ func (n *normal) object(v map[string]any, key string, parent map[string]any) any
 		}
 	}
 	bookmark := v["type"] == "BOOKMARK"
-	for k, e := range v {
+	for k, e := range maps.Clone(v) {
 		if object, ok := e.(map[string]any); ok && bookmark && k == "object" {
 			meta, _ := object["metadata"].(map[string]any)
 			if rv, ok := meta["resourceVersion"].(string); ok {
@@ -103,6 +105,10 @@ func (n *normal) object(v map[string]any, key string, parent map[string]any) any
 			continue
 		}
 		v[k] = n.walk(e, k, v)
+		if shown := n.vars.restore(k); shown != k {
+			v[shown] = v[k]
+			delete(v, k)
+		}
 	}
 	return v
 }
@@ -168,16 +174,15 @@ func (n *normal) text(s string) string {
 		}
 		return "<time>"
 	})
-	s = revisions.ReplaceAllStringFunc(s, func(m string) string {
-		part := revisions.FindStringSubmatch(m)
-		if name, ok := n.vars.captured(part[2]); ok {
-			return part[1] + name
-		}
-		if part[1] == "resource version: " {
-			return m // what the client asked for
-		}
-		return part[1] + "<rv>"
-	})
+	for range 2 { // the second number of a pair comes to light when the first has its name
+		s = revisions.ReplaceAllStringFunc(s, func(m string) string {
+			part := revisions.FindStringSubmatch(m)
+			if name, ok := n.vars.captured(part[2]); ok {
+				return part[1] + name
+			}
+			return part[1] + "<rv>"
+		})
+	}
 	s = quotedRevisions.ReplaceAllString(s, "${1}<rv>")
 	s = schemes.ReplaceAllString(s, `scheme "<scheme>"`)
 	return durations.ReplaceAllString(s, "<duration>")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"mime"
@@ -49,17 +50,21 @@ func (r *run) build(ctx context.Context, s *Step) (*http.Request, error) {
 	u := *r.target.base
 	path, query, _ := strings.Cut(target, "?")
 	u.RawQuery = query
-	if unescaped, err := url.PathUnescape(path); err == nil {
-		u.RawPath, u.Path = u.Path+path, u.Path+unescaped
-	} else {
-		// Not a path that a well-made client could send: goes out as it stands.
-		u.Opaque = u.Path + path
+	unescaped, err := url.PathUnescape(path)
+	if err != nil {
+		return nil, err
 	}
+	u.RawPath, u.Path = u.Path+path, u.Path+unescaped
 	req.URL = &u
 	return req, r.setBody(req, s)
 }
 
 func (r *run) setBody(req *http.Request, s *Step) error {
+	if digits, ok := s.Directive("bytes"); ok {
+		body, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+		send(req, body)
+		return err
+	}
 	if s.Body == "" {
 		return nil
 	}
@@ -76,10 +81,14 @@ func (r *run) setBody(req *http.Request, s *Step) error {
 			return err
 		}
 	}
+	send(req, body)
+	return nil
+}
+
+func send(req *http.Request, body []byte) {
 	req.ContentLength = int64(len(body))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	return nil
 }
 
 // encode turns the YAML of a transcript into what the content type names: JSON, protobuf, or the same YAML.

@@ -147,6 +147,9 @@ func (r *run) resolve(s *Step) (*Step, error) {
 	resolved := *s
 	resolved.Directives = slices.Clone(s.Directives)
 	for i, d := range s.Directives {
+		if slices.Contains([]string{"only", "ignore", "sort", "grep", "redact"}, d.Name) {
+			continue // they look at what is shown, where variables stand by name
+		}
 		var err error
 		if resolved.Directives[i].Args, err = r.vars.expand(d.Args); err != nil {
 			return nil, err
@@ -211,7 +214,7 @@ func decodeBody(contentType string, data []byte) any {
 		if v, err := decodeProtobuf(data); err == nil {
 			return v
 		}
-	case media == "application/json" || strings.HasSuffix(media, "+json"):
+	case media == "application/json" || strings.HasSuffix(media, "+json") || data[0] == '{':
 		if v, err := decodeJSON(data); err == nil {
 			return v
 		}
@@ -328,10 +331,16 @@ func (r *run) render(s *Step, resp *http.Response, body any) (string, error) {
 func (r *run) body(s *Step, n *normal, body any) (string, error) {
 	if text, ok := body.(string); ok {
 		text = n.text(text)
+		var err error
 		if pattern, ok := s.Directive("grep"); ok {
-			return grep(pattern, text)
+			text, err = grep(pattern, text)
 		}
-		return printable(text), nil
+		if _, ok := s.Directive("sort"); ok {
+			lines := strings.Split(text, "\n")
+			slices.Sort(lines)
+			text = strings.Join(lines, "\n")
+		}
+		return printable(text), err
 	}
 	body = n.value(body)
 	kind, _ := lookup(body, "kind")
@@ -418,7 +427,8 @@ func (r *run) events(ctx context.Context, s *Step) (string, error) {
 		}
 	}
 	until, conditional := s.Directive("until")
-	events, err := st.take(ctx, func(events []any) int {
+	skipped, _ := s.Directive("skip")
+	events, err := st.take(ctx, skipped, func(events []any) int {
 		for i, e := range events {
 			if conditional && holds(until, nil, e) {
 				return i + 1

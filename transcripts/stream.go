@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -76,11 +77,16 @@ func (s *stream) protobufEvents() (any, error) {
 	return decodeProtobufEvent(frame)
 }
 
-// take removes and returns events from the front once enough says that there are enough of them. Errors: the stream
-// has ended or the context is done before that; the events so far are returned with it.
-func (s *stream) take(ctx context.Context, enough func([]any) int) ([]any, error) {
+// take removes and returns events from the front once enough says how many are enough; 0 is not yet. Events of the
+// type skipped are lost. Errors: the stream has ended or the context is done before that; the events so far are
+// returned with it.
+func (s *stream) take(ctx context.Context, skipped string, enough func([]any) int) ([]any, error) {
 	for {
 		s.mu.Lock()
+		s.events = slices.DeleteFunc(s.events, func(e any) bool {
+			kind, _ := lookup(e, "type")
+			return skipped != "" && kind == skipped
+		})
 		events, err, changed := s.events, s.err, s.changed
 		if n := enough(events); n > 0 {
 			s.events = events[n:]

@@ -47,24 +47,28 @@ func newVars(file string, namespaces int) *vars {
 	return v
 }
 
-var variable = regexp.MustCompile(`\$\{([^}]+)\}`)
+var (
+	variable = regexp.MustCompile(`\$\{([^}]+)\}`)
+	repeat   = regexp.MustCompile(`\$\{repeat (\d+) <<(.*?)>>\}`)
+)
 
-// expand replaces ${name}, ${repeat N text} and ${continue RV START}. The last forges a continue token of the form
+// expand replaces ${name}, ${repeat N <<text>>} and ${continue RV START}. The last forges a continue token of the form
 // that upstream's storage makes (k8s.io/apiserver/pkg/storage/continue.go): the only way to hold one that is older
 // than a compaction without waiting for it. Errors: a name that has no value.
 func (v *vars) expand(text string) (string, error) {
 	var err error
+	text = repeat.ReplaceAllStringFunc(text, func(m string) string {
+		part := repeat.FindStringSubmatch(m)
+		n, convErr := strconv.Atoi(part[1])
+		if convErr != nil {
+			err = convErr
+		}
+		return strings.Repeat(part[2], n)
+	})
 	out := variable.ReplaceAllStringFunc(text, func(m string) string {
 		expr := m[2 : len(m)-1]
 		words := strings.SplitN(expr, " ", 3)
-		switch {
-		case words[0] == "repeat" && len(words) == 3:
-			n, convErr := strconv.Atoi(words[1])
-			if convErr != nil {
-				err = convErr
-			}
-			return strings.Repeat(words[2], n)
-		case words[0] == "continue" && len(words) == 3:
+		if words[0] == "continue" && len(words) == 3 {
 			rv, convErr := strconv.ParseInt(v.values[words[1]], 10, 64)
 			if convErr != nil {
 				err = fmt.Errorf("${continue %s}: %w", words[1], convErr)
