@@ -9,12 +9,10 @@ import (
 	"time"
 )
 
-// etcdPatience is how long [CheckEtcd] tries: an etcd that was started together with us needs a moment.
-const etcdPatience = 10 * time.Second
-
-// CheckEtcd waits until one of the etcd client URLs takes a connection. Without this the engine would start, and wait
-// for its store for ever. Errors: a URL that is none, or nothing listens at any of them for ten seconds, or ctx ends.
-func CheckEtcd(ctx context.Context, urls []string) error {
+// CheckEtcd waits until one of the etcd client URLs takes a connection, for as long as patience says: an etcd that was
+// started together with us needs a moment. Without this the engine would start, and wait for its store for ever. Errors:
+// a URL that is none, or nothing listens at any of them, or ctx ends.
+func CheckEtcd(ctx context.Context, urls []string, patience time.Duration) error {
 	addresses := make([]string, len(urls))
 	for i, raw := range urls {
 		u, err := url.Parse(raw)
@@ -26,7 +24,7 @@ func CheckEtcd(ctx context.Context, urls []string) error {
 			addresses[i] = net.JoinHostPort(u.Hostname(), "2379")
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, etcdPatience, fmt.Errorf(
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf(
 		"--etcd-servers %s: no etcd answers there: start it, or correct the address", strings.Join(urls, ",")))
 	defer cancel()
 	for {

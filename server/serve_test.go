@@ -219,17 +219,20 @@ func TestCheckEtcd(t *testing.T) {
 	}
 	defer l.Close()
 	ctx := context.Background()
-	if err := CheckEtcd(ctx, []string{"http://" + l.Addr().String()}); err != nil {
+	if err := CheckEtcd(ctx, []string{"http://127.0.0.1:1", "http://" + l.Addr().String()}, time.Minute); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{"127.0.0.1:2379", "unix:///x", "http://"} {
-		if err := CheckEtcd(ctx, []string{bad}); err == nil || !strings.Contains(err.Error(), "not a URL") {
+		if err := CheckEtcd(ctx, []string{bad}, time.Minute); err == nil || !strings.Contains(err.Error(), "not a URL") {
 			t.Errorf("%s: error %v", bad, err)
 		}
 	}
+	if err := CheckEtcd(ctx, []string{"http://127.0.0.1:1"}, time.Millisecond); err == nil || !strings.Contains(err.Error(), "no etcd answers there") {
+		t.Errorf("error %v, want that nobody answers", err)
+	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	if err := CheckEtcd(stopped, []string{"http://127.0.0.1:1"}); err != context.Canceled {
+	if err := CheckEtcd(stopped, []string{"http://127.0.0.1:1"}, time.Minute); err != context.Canceled {
 		t.Errorf("error %v, want that of the context", err)
 	}
 }

@@ -21,6 +21,9 @@ import (
 // serviceIP is the address of the Service `kubernetes`, the first of the engine's service network.
 const serviceIP = "10.0.0.1"
 
+// etcdPatience is how long a real etcd may take to listen.
+const etcdPatience = 10 * time.Second
+
 func newServeCommand() *cobra.Command {
 	var o options
 	c := &cobra.Command{
@@ -120,7 +123,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		defer closeLast(config.Store)
 		store = "in " + o.dataDir
 	case len(o.etcdServers) > 0:
-		if err := server.CheckEtcd(ctx, o.etcdServers); err != nil {
+		if err := server.CheckEtcd(ctx, o.etcdServers, etcdPatience); err != nil {
 			return err
 		}
 		store = "on etcd"
