@@ -16,6 +16,10 @@ import (
 // closeLimit is how long close() waits for handlers that do not heed their context.
 const closeLimit = 10 * time.Second
 
+// maxStack is how far a goroutine's stack may grow. A recursion without end then tells so, instead of taking
+// memory until the browser ends the worker. Bodies as deep as upstream allows need a fraction of it.
+const maxStack = 256 << 20
+
 func main() {
 	start := time.Now()
 	host, err := boundary.FindHost()
@@ -41,6 +45,7 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	debug.SetGCPercent(s.GCPercent)
+	debug.SetMaxStack(maxStack)
 	logWarningsOnly(s.Verbosity)
 
 	b := bridge.New(host)

@@ -137,10 +137,14 @@ test('a panic of another goroutine ends the engine with its text, and every requ
   await assert.rejects(dying.stage('never'), /nobody recovers this/);
 });
 
-test('a full JavaScript stack ends the engine and is told', async () => {
+test('recursion is bounded by memory, not by the stack of JavaScript', async () => {
+  assert.equal(await (await engine.fetch('/recursion')).text(), '100000 100000 10000 200');
+});
+
+test('endless recursion ends the engine and is told', async () => {
   const dying = await startEngine({ wasm, onLog() {} });
   await dying.stage('ready');
-  await Promise.allSettled([dying.fetch('/recurse')]);
+  await Promise.allSettled([dying.fetch('/endless-recursion')]);
   assert.notEqual(await dying.exited, 0);
-  await assert.rejects(dying.fetch('/readyz'), /Maximum call stack size exceeded|stack overflow/);
+  await assert.rejects(dying.fetch('/readyz'), /goroutine stack exceeds 67108864-byte limit[^]*stack overflow/);
 });

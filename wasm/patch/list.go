@@ -133,6 +133,103 @@ var patches = []patch{
 		why:    "uname(2) and errors of mounts; linked by volume plugins' types",
 	},
 	{
+		module: std, file: "runtime/asm_wasm.s",
+		sha256: "406725addd53e6fd76860955eca05df43550c6a3c6e4a16dd8b98037d2a4a97f",
+		edits: []edit{
+			{
+				"\t\t\t// Get PC_B & PC_F from -8(SP)\n",
+				"\t\t\tI32Const $0\n\t\t\tCall runtime·guardJSStack(SB)\n\t\t\tDrop\n\n\t\t\t// Get PC_B & PC_F from -8(SP)\n",
+			},
+			{"// wasm_pc_f_loop_export is like wasm_pc_f_loop, except that this takes an\n", `// guardJSStack lowers the part of the goroutine's stack that may be used before morestack is called to
+// JSStackUse bytes below SP. See newstack.
+#define JSStackUse $65536
+TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
+	// Not for g0, whose stack cannot grow.
+	MOVD g_m(g), R0
+	MOVD m_g0(R0), R0
+	Get g
+	Get R0
+	I64Eq
+	If
+		I32Const $0
+		Return
+	End
+
+	// Not when the guard asks for something else (stackPreempt and the like).
+	MOVD g_stackguard0(g), R0
+	Get R0
+	I64Const $-4096
+	I64GeU
+	If
+		I32Const $0
+		Return
+	End
+
+	// R0 = the real guard
+	MOVD (g_stack+stack_lo)(g), R0
+	Get R0
+	I64Const $const_stackGuard
+	I64Add
+	Set R0
+
+	// R1 = SP - JSStackUse
+	Get SP
+	I64ExtendI32U
+	I64Const JSStackUse
+	I64Sub
+	Set R1
+
+	// A frame larger than that is let through once.
+	MOVD $runtime·jsStackLarge(SB), R2
+	MOVD 0(R2), R2
+	Get R2
+	I64Eqz
+	If
+		Get R1
+		Get R0
+		I64GtS
+		If
+			MOVD R1, R0
+		End
+	Else
+		MOVD $0, runtime·jsStackLarge(SB)
+	End
+	MOVD R0, g_stackguard0(g)
+
+	I32Const $0
+	Return
+
+// wasm_pc_f_loop_export is like wasm_pc_f_loop, except that this takes an
+`},
+		},
+		why: "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
+	},
+	{
+		module: std, file: "runtime/stack.go",
+		sha256: "0225942ade2eed1e4ec5a0e813c66b3ed06c142c33c987b2fd9e031a0b871d3d",
+		edits: []edit{
+			{"\t// Allocate a bigger segment and move the stack.\n", `	// The guard may be above the real one, see guardJSStack: then there is room, and the way through
+	// gogo has already done what was wanted. A frame larger than the distance would come here again.
+	if f := findfunc(gp.sched.pc); f.valid() {
+		needed := uintptr(funcMaxSPDelta(f)) + stackGuard
+		if needed > 32<<10 {
+			jsStackLarge = 1
+		}
+		if stackguard0 > gp.stack.lo+stackGuard && stackguard0 < stackPoisonMin && sp > gp.stack.lo+needed {
+			gogo(&gp.sched)
+		}
+	}
+
+	// Allocate a bigger segment and move the stack.
+`},
+			{
+				"// Called from runtime·morestack when more stack is needed.\n",
+				"// jsStackLarge tells guardJSStack that the next frame is larger than it allows.\nvar jsStackLarge uint64\n\n// Called from runtime·morestack when more stack is needed.\n",
+			},
+		},
+		why: "the other half of runtime/asm_wasm.s",
+	},
+	{
 		module: std, file: "runtime/symtab.go",
 		sha256: "556bdcf7743dc7be1c7c6bef9f95b968879c152696a4fa96afb6b6c48e2f45e9",
 		edits: []edit{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 func main() {
 	start := time.Now()
+	debug.SetMaxStack(64 << 20)
 	host, err := boundary.FindHost()
 	if err != nil {
 		panic(err)
@@ -88,11 +90,15 @@ func handler() http.Handler {
 		panic("broken half way")
 	})
 	mux.HandleFunc("GET /crash", func(http.ResponseWriter, *http.Request) { go func() { panic("nobody recovers this") }() })
-	mux.HandleFunc("GET /recurse", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
+	mux.HandleFunc("GET /endless-recursion", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
+	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
+	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200))
+	})
 	return mux
 }
 
-// depth does not return before the JavaScript stack is full.
+// depth returns n, by way of n calls.
 //
 //go:noinline
 func depth(n int) int {
@@ -100,4 +106,34 @@ func depth(n int) int {
 		return 0
 	}
 	return depth(n-1) + 1
+}
+
+// sawtooth goes down by step in each of n turns, and comes back up and goes down again at each.
+//
+//go:noinline
+func sawtooth(n, step int) int {
+	if n == 0 {
+		return depth(step)
+	}
+	return down(step, func() int { return depth(step) - step + sawtooth(n-1, step) })
+}
+
+//go:noinline
+func down(n int, f func() int) int {
+	if n == 0 {
+		return f()
+	}
+	return down(n-1, f)
+}
+
+// largeFrames recurses with frames of 100 KB.
+//
+//go:noinline
+func largeFrames(n int) int {
+	var frame [100_000]byte
+	if n == 0 {
+		return int(frame[0])
+	}
+	frame[n] = byte(n)
+	return largeFrames(n-1) + int(frame[n]) - n%256 + 1
 }
