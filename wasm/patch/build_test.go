@@ -290,3 +290,17 @@ func TestRunsAtOnce(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// Another Go than the one on the list is used as it is: nothing of it is replaced, and the rest is made.
+func TestOtherGo(t *testing.T) {
+	w := newWorld(t)
+	write(t, filepath.Join(w.GOROOT, "src", "text", "a.go"), "package text // another\n")
+	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	dir := filepath.Join(filepath.Dir(w.GOMOD), "build", "patch")
+	if got := read(t, dir, "overlay.json"); strings.Contains(got, "a.go") {
+		t.Errorf("overlay %s", got)
+	}
+	if got := read(t, dir, "mod/example.com/up/a/a_js.go"); !strings.Contains(got, "twin") {
+		t.Errorf("%q", got)
+	}
+}
