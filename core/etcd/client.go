@@ -20,8 +20,8 @@ import (
 // wrappers over this store, so that options and errors are upstream's; Watcher and
 // Maintenance are of this package, and so is the Kubernetes field, which does in
 // one step what upstream's does with a general transaction. Cluster and Auth
-// answer Unimplemented. Endpoints has one name, unique to this store, that
-// Status accepts and nobody can dial.
+// answer Unimplemented. Endpoints has one name, unique to this store, that nobody
+// can dial.
 //
 // Closing the client ends its watches and keep-alives and does not close the
 // store. As clientv3 has no connection to close here, its Close returns

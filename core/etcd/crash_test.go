@@ -11,8 +11,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,8 +31,14 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(crashPath); path != "" {
 		writeUntilKilled(path)
 	}
+	if path := os.Getenv(fullPath); path != "" {
+		os.Exit(writeUntilFull(path))
+	}
 	os.Exit(m.Run())
 }
+
+// fullPath, when it is set, makes it a process whose disk is full.
+const fullPath = "KUBETAB_ETCD_FULL_PATH"
 
 // ack is what the process to be killed says when a write was acknowledged.
 const ack = "%d %s %s\n"
@@ -108,8 +117,8 @@ func writeUntilKilled(path string) {
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	repaired := 0
-	for round := range 12 {
-		acks := kill(t, path, 200+rand.IntN(1500))
+	for round := range 8 {
+		acks := kill(t, path, 100+rand.IntN(900))
 		db := mustOpen(t, Options{Path: path})
 		if db.Repaired() > 0 {
 			repaired++
@@ -268,5 +277,82 @@ func TestTornTransaction(t *testing.T) {
 			t.Fatalf("cut at %d of %d: %d keys, a lease of %v, revision %d", cut, len(data), keys.Count, ttl, db.Revision())
 		}
 		mustClose(t, db)
+	}
+}
+
+// writeUntilFull writes until the file may not grow any more, which a limit of the
+// process sees to: the last write is cut short by it, as on a full disk. It then
+// goes on with room again. It returns the exit status.
+func writeUntilFull(path string) int {
+	fail := func(format string, args ...any) int {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+		return 1
+	}
+	db, err := Open(Options{Path: path})
+	if err != nil {
+		return fail("%v", err)
+	}
+	ctx, c := context.Background(), db.Client()
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return fail("%v", err)
+	}
+	little := syscall.Rlimit{Cur: 50_000, Max: limit.Max}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &little); err != nil {
+		return fail("%v", err)
+	}
+	n, value := 0, strings.Repeat("x", 3000)
+	var full error
+	for ; full == nil; n++ {
+		_, full = c.KV.Put(ctx, fmt.Sprint("key", n), value)
+	}
+	rev := db.Revision()
+	// Nothing of it happened: no revision, no key, no lease that nobody recorded.
+	last := fmt.Sprint("key", n-1)
+	if got, err := c.KV.Get(ctx, last); err != nil || got.Count != 0 || rev != int64(n) {
+		return fail("after a write that failed: %v, %v, revision %d of %d", got, err, rev, n)
+	}
+	if _, err := c.Grant(ctx, 1<<30); err == nil {
+		if _, err := c.KV.Put(ctx, last, value); err == nil {
+			return fail("the file grew beyond its limit")
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return fail("%v", err)
+	}
+	if _, err := c.KV.Put(ctx, last, value); err != nil {
+		return fail("with room again: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		return fail("%v", err)
+	}
+	fmt.Println(n, full)
+	return 0
+}
+
+// TestDiskFull: a write that does not fit fails, changes nothing, and leaves a file
+// that can be read.
+func TestDiskFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fullPath+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	if _, err := fmt.Sscan(string(out), &n); err != nil {
+		t.Fatalf("%q: %v", out, err)
+	}
+	db := mustOpen(t, Options{Path: path})
+	defer mustClose(t, db)
+	all, err := db.Client().KV.Get(t.Context(), "key", clientv3.WithPrefix())
+	if err != nil || all.Count != n || db.Revision() != n+1 || db.Repaired() != 0 {
+		t.Errorf("%d keys of %d, revision %d, %d bytes cut off, %v", all.Count, n, db.Revision(), db.Repaired(), err)
+	}
+	if !strings.Contains(string(out), "file too large") {
+		t.Errorf("the error was %q", out)
 	}
 }

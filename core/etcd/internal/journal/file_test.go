@@ -52,6 +52,9 @@ func TestRewrite(t *testing.T) {
 	put(t, j, "later", "x")
 	want["later"] = "x"
 	mustClose(t, j)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
 	if info, err := os.Stat(path); err != nil || info.Size() != after+setSize(keyOf("later"), Seal("later", []byte("x"))) {
 		t.Errorf("%v %v", info.Size(), err)
 	}

@@ -124,8 +124,16 @@ func Open(opts Options) (j *Journal, err error) {
 }
 
 // openFile opens a file in buntdb, with everything turned off that this package
-// does better.
+// does better. It makes the file first if need be, because buntdb would let
+// everybody read it, and there are Secrets in it.
 func openFile(path string) (*buntdb.DB, error) {
+	f, err := os.OpenFile(path, os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
 	db, err := buntdb.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
