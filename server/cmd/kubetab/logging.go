@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"os"
+	"runtime"
 
 	"k8s.io/klog/v2"
 )
@@ -28,6 +31,20 @@ func setUpLogging(verbosity int) (*log.Logger, error) {
 		return nil, err
 	}
 	return log.New(klogWriter{}, "", 0), nil
+}
+
+// neverExitWhileStopping keeps upstream from ending the process when we are about to end it ourselves. The namespace
+// controller, for one, exits when discovery has nothing for it (initOpCache in pkg/controller/namespace/deletion), which
+// is what it finds when a signal comes while it is being made. Then only its goroutine ends. At any other time the
+// exit is upstream's decision, and there is at least a line which says so.
+func neverExitWhileStopping(ctx context.Context) {
+	klog.OsExit = func(code int) {
+		if ctx.Err() != nil {
+			runtime.Goexit()
+		}
+		fmt.Fprintln(os.Stderr, "kubetab: the API server cannot go on and has ended: run it with -v 0 to see why")
+		os.Exit(code)
+	}
 }
 
 // klogWriter turns what net/http says about single connections into klog lines.

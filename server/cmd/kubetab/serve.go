@@ -78,6 +78,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	neverExitWhileStopping(ctx)
 	if o.kubeconfig != "" {
 		if err := server.CheckKubeconfig(o.kubeconfig); err != nil {
 			return err
