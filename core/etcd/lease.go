@@ -179,7 +179,7 @@ func (db *DB) revokeLease(ctx context.Context, id int64, ifExpired bool) error {
 	for _, key := range l.sortedKeys() {
 		w.deleteRange(span{key: key})
 	}
-	if len(w.changed) > 0 {
+	if len(w.ops) > 0 {
 		w.ops = append(w.ops, op{kind: opRevoke, lease: id})
 		rev := w.rev + 1
 		record, versions := encodeOps(rev, w.ops)
@@ -228,13 +228,13 @@ func (db *DB) expireLeases() {
 		for _, id := range db.dueLeases() {
 			failed = db.revokeLease(context.Background(), id, true) != nil || failed
 		}
-		wait, any := db.nextExpiry()
+		wait, some := db.nextExpiry()
 		if failed {
 			wait = retry
 		}
 		var timer <-chan time.Time
 		stop := func() bool { return false }
-		if any {
+		if some {
 			t := db.clock.NewTimer(wait)
 			timer, stop = t.C(), t.Stop
 			// The clock may have moved since wait was computed, and the timer began later.

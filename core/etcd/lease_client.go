@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sort"
-	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -89,7 +88,6 @@ type leaseClient struct {
 	clientv3.Lease
 	db   *DB
 	done <-chan struct{} // ends with the client
-	wg   sync.WaitGroup
 }
 
 func newLeaseClient(db *DB, ctx context.Context) *leaseClient {

@@ -23,13 +23,30 @@ type view struct {
 	rev int64
 	// ops are the changes so far, none in a read-only view.
 	ops []op
-	// changed has the newest version that ops makes of each key they touch.
-	changed map[string]*version
+	// seen has the newest version that the first indexed ops make of each key they
+	// touch; see changed.
+	seen    map[string]*version
+	indexed int
+}
+
+// changed returns the newest version that ops makes of each key they touch. It is
+// made when it is asked for: most transactions are one put that nobody looks at.
+func (w *view) changed() map[string]*version {
+	if w.seen == nil && len(w.ops) > 0 {
+		w.seen = make(map[string]*version, len(w.ops))
+	}
+	for ; w.indexed < len(w.ops); w.indexed++ {
+		o := &w.ops[w.indexed]
+		w.seen[o.key] = &version{
+			key: o.key, value: o.value, create: o.create, mod: w.rev + 1, ver: o.ver, lease: o.lease,
+		}
+	}
+	return w.seen
 }
 
 // now is the revision that the view shows: a transaction's changes are of the next.
 func (w *view) now() int64 {
-	if len(w.changed) > 0 {
+	if len(w.ops) > 0 {
 		return w.rev + 1
 	}
 	return w.rev
@@ -37,7 +54,7 @@ func (w *view) now() int64 {
 
 // at returns what the request sees of key now, or nil.
 func (w *view) at(key string) *version {
-	if v, ok := w.changed[key]; ok {
+	if v, ok := w.changed()[key]; ok {
 		if v.deleted() {
 			return nil
 		}
@@ -48,18 +65,19 @@ func (w *view) at(key string) *version {
 
 // visit calls fn for each key that exists at rev within s, in key order.
 func (w *view) visit(s span, rev int64, fn func(*version) bool) {
-	if rev <= w.rev || len(w.changed) == 0 {
+	changed := w.changed()
+	if rev <= w.rev || len(changed) == 0 {
 		w.db.index.visit(s, rev, fn)
 		return
 	}
 	var all []*version
 	w.db.index.visit(s, w.rev, func(v *version) bool {
-		if _, ok := w.changed[v.key]; !ok {
+		if _, ok := changed[v.key]; !ok {
 			all = append(all, v)
 		}
 		return true
 	})
-	for key, v := range w.changed {
+	for key, v := range changed {
 		if s.contains(key) && !v.deleted() {
 			all = append(all, v)
 		}
@@ -79,7 +97,7 @@ func (w *view) put(key, value string, lease int64) (prev *version) {
 	if prev != nil {
 		o.create, o.ver = prev.create, prev.ver+1
 	}
-	w.add(o)
+	w.ops = append(w.ops, o)
 	return prev
 }
 
@@ -90,19 +108,9 @@ func (w *view) deleteRange(s span) (prev []*version) {
 		return true
 	})
 	for _, v := range prev {
-		w.add(op{kind: opDelete, key: v.key})
+		w.ops = append(w.ops, op{kind: opDelete, key: v.key})
 	}
 	return prev
-}
-
-func (w *view) add(o op) {
-	w.ops = append(w.ops, o)
-	if w.changed == nil {
-		w.changed = make(map[string]*version, 1)
-	}
-	w.changed[o.key] = &version{
-		key: o.key, value: o.value, create: o.create, mod: w.rev + 1, ver: o.ver, lease: o.lease,
-	}
 }
 
 // compare reports whether all of cs hold. See txn.applyCompares in etcd's server.

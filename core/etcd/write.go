@@ -26,7 +26,7 @@ func (db *DB) write(ctx context.Context, decide func(*view) error) (int64, error
 	if err := decide(&w); err != nil {
 		return 0, err
 	}
-	if len(w.changed) == 0 {
+	if len(w.ops) == 0 {
 		return w.rev, nil
 	}
 	rev := w.rev + 1

@@ -1,0 +1,50 @@
+package etcd
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"go.etcd.io/etcd/client/v3/kubernetes"
+)
+
+// TestValuesAreHeldOnce fills a store and measures the memory, also after a start
+// from a file: index, log and journal must share the bytes of a value.
+func TestValuesAreHeldOnce(t *testing.T) {
+	const n, size = 2000, 10_000
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "store")} {
+		empty := liveBytes()
+		db := mustOpen(t, Options{Path: path})
+		c := db.Client().Kubernetes
+		value := make([]byte, size)
+		for i := range n {
+			if _, err := c.OptimisticPut(t.Context(), fmt.Sprint("k", i), value, 0, kubernetes.PutOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(when string) {
+			t.Helper()
+			if used := liveBytes() - empty; used < n*size || used > n*size*5/4 {
+				t.Errorf("path %q, %s: %d bytes for values of %d", path, when, used, n*size)
+			}
+			// The store must not be gone before it is measured.
+			runtime.KeepAlive(db)
+		}
+		check("after writing")
+		mustClose(t, db)
+		if path != "" {
+			db = mustOpen(t, Options{Path: path})
+			check("after a restart")
+			mustClose(t, db)
+		}
+	}
+}
+
+func liveBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
