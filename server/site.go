@@ -25,8 +25,8 @@ import (
 //
 // Safe for concurrent use.
 type Site struct {
-	root *os.Root
-	api  string
+	dir string
+	api string
 }
 
 // contentSecurityPolicy is that of the page, which its owner keeps in web/CSP: its own scripts and styles, wasm, its own
@@ -77,19 +77,17 @@ var apiPaths = []string{"/api", "/apis", "/openapi", "/openid", "/.well-known/op
 // NewSite returns the site in the folder dir; api is the address of the API, named in the answer to those who look for
 // it here. Errors: dir is no folder that can be opened, or has no index.html.
 func NewSite(dir, api string) (*Site, error) {
+	const advice = "run make build, or give another with --static DIR"
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("page folder %s: %w: run make build, or give another with --static DIR", dir, cause(err))
+		return nil, fmt.Errorf("page folder %s: %w: %s", dir, cause(err), advice)
 	}
+	defer root.Close()
 	if _, err := root.Stat("index.html"); err != nil {
-		root.Close()
-		return nil, fmt.Errorf("page folder %s: no index.html in it: run make build, or give another with --static DIR", dir)
+		return nil, fmt.Errorf("page folder %s: no index.html in it: %s", dir, advice)
 	}
-	return &Site{root: root, api: api}, nil
+	return &Site{dir: dir, api: api}, nil
 }
-
-// Close gives the folder back. Requests under way may fail.
-func (s *Site) Close() error { return s.root.Close() }
 
 // ServeHTTP implements [http.Handler].
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +111,14 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, http.StatusNotFound)
 		return
 	}
-	s.serveFile(w, r, name)
+	// Opened for each request: a build may put a new folder in the place of this one.
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		s.fail(w, http.StatusNotFound)
+		return
+	}
+	defer root.Close()
+	s.serveFile(w, r, root, name)
 }
 
 // fileName returns the name, relative to the folder, of the file at the URL path p. A path that is not in its shortest
@@ -129,8 +134,8 @@ func fileName(p string) (string, bool) {
 }
 
 // serveFile sends the file name in the best coding there is. Preconditions, ranges and HEAD are http.ServeContent's.
-func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, name string) {
-	plain, info, err := s.open(name)
+func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) {
+	plain, info, err := open(root, name)
 	if err != nil {
 		s.fail(w, http.StatusNotFound)
 		return
@@ -140,7 +145,7 @@ func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, name string) {
 	files, infos, offered := map[string]*os.File{"identity": plain}, map[string]fs.FileInfo{"identity": info}, []coding{}
 	for _, c := range codings {
 		if c.name != "identity" {
-			f, i, err := s.open(name + c.suffix)
+			f, i, err := open(root, name+c.suffix)
 			if err != nil {
 				continue
 			}
@@ -185,8 +190,8 @@ func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 // open opens a regular file of the folder.
-func (s *Site) open(name string) (*os.File, fs.FileInfo, error) {
-	f, err := s.root.Open(name)
+func open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,7 +53,6 @@ func newTestSite(t *testing.T) (*Site, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { site.Close() })
 	return site, dir
 }
 
@@ -179,6 +178,25 @@ func TestSiteRevalidates(t *testing.T) {
 	}
 	if res := fetch(site, "GET", "/sw.js", "If-None-Match", plain); res.StatusCode != http.StatusOK || res.Header.Get("ETag") == plain {
 		t.Errorf("changed: status %d, ETag %s as before", res.StatusCode, res.Header.Get("ETag"))
+	}
+}
+
+func TestSiteFollowsABuild(t *testing.T) {
+	site, dir := newTestSite(t)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if res := fetch(site, "GET", "/"); res.StatusCode != http.StatusNotFound {
+		t.Errorf("while it builds: status %d", res.StatusCode)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("built again"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(fetch(site, "GET", "/").Body); string(body) != "built again" {
+		t.Errorf("after it: %q", body)
 	}
 }
 

@@ -95,7 +95,6 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		if err != nil {
 			return err
 		}
-		defer closeLast(site)
 		if front.Page, err = server.Listen("http", o.http); err != nil {
 			return err
 		}
