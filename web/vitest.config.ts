@@ -11,8 +11,8 @@ export default defineConfig({
           environment: 'node',
           // One browser and one engine at a time: each takes a processor while it starts.
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
     ],

@@ -64,7 +64,17 @@ async function ownFile(url: URL): Promise<Response | null> {
  * Keeps the module for visits without a network, gzipped because it is stored as it is given: 190 MB would be taken
  * from the visitor's disk otherwise. The browser's HTTP cache still holds the module that was just downloaded.
  */
-async function keepModule(): Promise<void> {
+function keepModule(): Promise<void> {
+  // Every tab asks.
+  keeping ??= compressModule().finally(() => {
+    keeping = null;
+  });
+  return keeping;
+}
+
+let keeping: Promise<void> | null = null;
+
+async function compressModule(): Promise<void> {
   const url = new URL(__MODULE__.url, SCOPE);
   const cache = await caches.open(OFFLINE_CACHE);
   const kept = await cache.keys();

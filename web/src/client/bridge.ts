@@ -31,6 +31,7 @@ class Bridge {
   readonly channel = new BroadcastChannel(CHANNEL);
   readonly #side: Side;
   readonly #wires = new Map<string, MessagePort>();
+  #open = true;
 
   constructor(side: Side) {
     this.#side = side;
@@ -67,7 +68,12 @@ class Bridge {
   }
 
   send(frame: Frame): void {
-    this.channel.postMessage(frame);
+    if (this.#open) this.channel.postMessage(frame);
+  }
+
+  close(): void {
+    this.#open = false;
+    this.channel.close();
   }
 
   #afterLastWords(wire: string, type: string): void {
@@ -110,5 +116,5 @@ export function reachOverChannel(onPort: (port: MessagePort) => void): { stop():
     else bridge.deliver(data);
   };
   open();
-  return { stop: () => bridge.channel.close() };
+  return { stop: () => bridge.close() };
 }

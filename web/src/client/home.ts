@@ -46,11 +46,15 @@ function byElection(events: HomeEvents): { reopen(): void } {
   const lead = () => {
     worker?.terminate();
     worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
-    worker.onerror = (event) =>
-      events.onBroken(event.message || 'The script of the engine worker could not be loaded.');
     const { port1, port2 } = new MessageChannel();
+    const link = new EngineLink(port2, 'page');
+    worker.onerror = (event) => {
+      // A worker that came as far as to say what it does reports its errors itself.
+      if (link.state) return;
+      events.onBroken(event.message || 'The script of the engine worker could not be loaded.');
+    };
     worker.postMessage(port1, [port1]);
-    events.onLink(new EngineLink(port2, 'page'), 'leader');
+    events.onLink(link, 'leader');
   };
   if (!navigator.locks) {
     lead();

@@ -8,6 +8,8 @@ export interface ServiceWorkerPage {
   introduce(): MessagePort;
   /** The page is now controlled, or no longer: requests through the service worker work, or do not. */
   onControl(controlled: boolean): void;
+  /** Another version has taken over: this page's files are no longer kept, and it has to be loaded anew. */
+  onReplaced(): void;
   /** A new version has been installed and waits until every tab is closed, or `takeOver` is called. */
   onUpdate(takeOver: () => void): void;
 }
@@ -50,9 +52,14 @@ export async function serveServiceWorker(
     }
   });
   serviceWorker.startMessages();
-  const tell = () => page.onControl(serviceWorker.controller !== null);
-  serviceWorker.addEventListener('controllerchange', tell);
-  tell();
+  let { controller } = serviceWorker;
+  page.onControl(controller !== null);
+  serviceWorker.addEventListener('controllerchange', () => {
+    // The first to control a page is of its own version; one that follows another is not.
+    if (controller && serviceWorker.controller) page.onReplaced();
+    ({ controller } = serviceWorker);
+    page.onControl(controller !== null);
+  });
 
   try {
     const registration = await serviceWorker.register(script, { updateViaCache: 'none' });

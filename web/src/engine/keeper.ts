@@ -99,6 +99,8 @@ export class Keeper {
    * @returns whether it came from Go; if not, it is a defect of this worker
    */
   uncaught(error: unknown): boolean {
+    // A timer that was set by a program which has ended since: wasm_exec.js has no way to take it back.
+    if (error instanceof Error && error.message === 'Go program has already exited') return true;
     const fromGo =
       error instanceof WebAssembly.RuntimeError ||
       error instanceof RangeError ||

@@ -140,6 +140,7 @@ export const words = {
   side: {
     examples: 'Examples',
     history: 'History',
+    noAnswer: 'no answer',
     noHistory: 'Requests you send appear here, and stay in this tab when you reload it.',
     clear: 'Clear the history',
   },

@@ -15,7 +15,7 @@ const stages: string[] = [];
 beforeAll(async () => {
   [browser, site] = await Promise.all([launch(), openSite()]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
@@ -269,7 +269,7 @@ test('an answer of five megabytes is shown, folded and searchable', async () => 
   await response().getByText('"ConfigMapList"').waitFor();
   await response().locator('.cm-content').click();
   await page.keyboard.press('Control+f');
-  await page.getByPlaceholder('Find').fill('"big-4"');
+  await page.getByPlaceholder('Find').pressSequentially('"big-4"');
   await page.keyboard.press('Enter');
   await response().locator('.cm-searchMatch-selected').waitFor();
 });

@@ -10,6 +10,7 @@ let site: Site;
 let context: BrowserContext;
 let leader: Page;
 let follower: Page;
+const complaints: string[] = [];
 
 beforeAll(async () => {
   [browser, site] = await Promise.all([launch(), openSite()]);
@@ -17,6 +18,7 @@ beforeAll(async () => {
   await context.addInitScript(() => {
     Reflect.deleteProperty(window, 'SharedWorker');
   });
+  context.on('page', (page) => page.on('pageerror', (error) => complaints.push(String(error))));
   leader = await openPage(context, site.url);
   follower = await openPage(context, site.url);
 });
@@ -86,4 +88,6 @@ test('a trap inside a timer of Go is shown as a crash', async () => {
 test('an engine that ends by itself is not passed over in silence', async () => {
   await follower.workers()[0]?.evaluate(() => globalThis.kubetabEngine?.close());
   await follower.getByRole('alert').getByText('The API server ended.').waitFor();
+  // The trap of the test before is the only error that went uncaught.
+  expect(complaints.filter((each) => !each.includes('unreachable'))).toEqual([]);
 });

@@ -69,8 +69,12 @@ function byKubetab(binary: string): Promise<Site> {
   });
 }
 
-/** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
-export function plain(): Promise<Site> {
+/**
+ * Sends the policy of web/CSP, content codings and caching as bin/kubetab does.
+ *
+ * @param rewrite changes the service worker on its way, to stand for another version of it
+ */
+export function plain(rewrite?: (path: string, text: string) => string): Promise<Site> {
   const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
@@ -87,6 +91,10 @@ export function plain(): Promise<Site> {
       'Cache-Control',
       hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     );
+    if (rewrite && path === '/sw.js') {
+      response.end(rewrite(path, readFileSync(file, 'utf8')));
+      return;
+    }
     const brotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));
     const sent = brotli && existsSync(`${file}.br`) ? `${file}.br` : file;
     if (sent !== file) response.setHeader('Content-Encoding', 'br');

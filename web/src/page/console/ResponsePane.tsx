@@ -24,6 +24,7 @@ export function ResponsePane() {
   const text = current?.text ?? null;
   const contentType = current?.answer?.contentType ?? '';
   const table = useMemo(() => readTable(text, contentType), [text, contentType]);
+  const refusal = useMemo(() => refusalIn(current), [current]);
   const views = current?.answer ? viewsOf(current, table !== null) : [];
   const view = wanted && views.includes(wanted) ? wanted : views[0];
   return (
@@ -34,6 +35,12 @@ export function ResponsePane() {
       aria-label={words.response.region}
     >
       <StatusLine current={current} />
+      {refusal && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        <p class="refusal" tabIndex={0}>
+          {refusal}
+        </p>
+      )}
       {view ? (
         <Tabs
           name="response-view"
@@ -66,6 +73,17 @@ export function ResponsePane() {
       </div>
     </section>
   );
+}
+
+/** The message of a Status that is a failure: what happened and why, in the server's own words. */
+function refusalIn(current: Run | null): string | null {
+  if (!current?.answer || current.answer.status < 400 || !current.text) return null;
+  try {
+    const { kind, message } = JSON.parse(current.text) as { kind?: unknown; message?: unknown };
+    return kind === 'Status' && typeof message === 'string' && message ? message : null;
+  } catch {
+    return null;
+  }
 }
 
 function requestKey(request: Draft): string {

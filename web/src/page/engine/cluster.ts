@@ -53,10 +53,11 @@ export function openCluster(): void {
     onControl: (now) => {
       controlled.value = now;
     },
+    onReplaced: () => location.reload(),
     onUpdate: (takeOver) => {
       notice.value = {
         text: words.notice.update,
-        action: { label: words.notice.updateAction, run: () => reloadInto(takeOver) },
+        action: { label: words.notice.updateAction, run: takeOver },
       };
     },
   }).then((why) => {
@@ -186,11 +187,4 @@ async function feelPulse(): Promise<void> {
   } finally {
     clearTimeout(late);
   }
-}
-
-function reloadInto(takeOver: () => void): void {
-  navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), {
-    once: true,
-  });
-  takeOver();
 }
