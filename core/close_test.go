@@ -75,7 +75,7 @@ func TestTheCallersContextEndsTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	<-e.ended
+	<-e.Done()
 	if err := e.Ready(t.Context()); err == nil {
 		t.Error("an engine that has ended says it is ready")
 	}

@@ -258,6 +258,11 @@ func (e *Engine) Ready(ctx context.Context) error {
 	}
 }
 
+// Done is closed when the engine has ended: after Close, when the context that
+// New was given ends, or by itself when the server or a controller fails. Close
+// then returns the reason.
+func (e *Engine) Done() <-chan struct{} { return e.ended }
+
 // Close ends the engine: watches end cleanly, requests in flight finish, and
 // every goroutine that New started has ended when it returns. A store that New
 // was given stays open. Closing twice is harmless. It returns the reason if the

@@ -172,7 +172,13 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	greet(out, o, front, store, time.Since(start))
 	// The start leaves as much garbage as it leaves data: give it back rather than keep it until the next collection.
 	go debug.FreeOSMemory()
-	return <-served
+	select {
+	case err := <-served:
+		return err
+	case <-engine.Done(): // by itself, or by the same signal; Close says which
+		stop()
+		return <-served
+	}
 }
 
 // engineEnd is how long the engine may take to end when all its requests have.
