@@ -130,14 +130,17 @@ func (r *run) step(ctx context.Context, s *Step) (string, error) {
 		return "compacted", r.target.compact(ctx)
 	}
 	var answer string
+	var final error
 	err = r.target.poll(ctx, func() (bool, error) {
 		var done bool
-		var err error
-		answer, done, err = r.request(ctx, s)
-		return done, err
+		answer, done, final = r.request(ctx, s)
+		return done, final
 	})
-	if err != nil {
+	switch {
+	case err != nil: // the deadline has passed
 		return "", fmt.Errorf("%w; last answer:\n%.2000s", err, answer)
+	case final != nil:
+		return "", final
 	}
 	return answer, nil
 }
@@ -173,7 +176,7 @@ func (r *run) request(ctx context.Context, s *Step) (answer string, done bool, e
 	}
 	resp, err := r.target.client.Do(req)
 	if err != nil {
-		return err.Error(), false, err
+		return "", true, err // a server that is gone does not come back
 	}
 	if streaming && resp.StatusCode == http.StatusOK {
 		inStep()

@@ -45,6 +45,22 @@ type Options struct {
 // Connect waits until the server is ready and finds out what it offers. Errors: the options are wrong, or the server
 // is not ready when the deadline has passed.
 func Connect(ctx context.Context, o Options) (*Target, error) {
+	t, err := newTarget(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.deadline)
+	defer cancel()
+	if err := t.poll(ctx, func() (bool, error) {
+		status, _, err := t.do(ctx, http.MethodGet, "/readyz", nil, true)
+		return status == http.StatusOK, err
+	}); err != nil {
+		return nil, fmt.Errorf("%s is not ready: %w", o.URL, err)
+	}
+	return t, t.probe(ctx, o.Etcd)
+}
+
+func newTarget(o Options) (*Target, error) {
 	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	if err != nil {
 		return nil, err
@@ -61,22 +77,14 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 		t.deadline = time.Minute
 	}
 	t.client = &http.Client{
-		// DisableCompression: a transcript asks for gzip itself and shows that it got it.
-		// Keep-alives stay on: hundreds of handshakes would cost more than all requests.
+		// DisableCompression: a transcript asks for gzip itself and shows that it got it. Connections are kept for
+		// all transcripts at once: hundreds of handshakes would cost more than the requests.
 		Transport: &http.Transport{TLSClientConfig: conf, DisableCompression: true, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		},
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.deadline)
-	defer cancel()
-	if err := t.poll(ctx, func() (bool, error) {
-		status, _, err := t.do(ctx, http.MethodGet, "/readyz", nil, true)
-		return status == http.StatusOK, err
-	}); err != nil {
-		return nil, fmt.Errorf("%s is not ready: %w", o.URL, err)
-	}
-	return t, t.probe(ctx, o.Etcd)
+	return t, nil
 }
 
 // compactPath compacts the history of a Kubetab when something is posted to it (core.CompactPath, written out here
@@ -89,6 +97,7 @@ const compactPath = "/kubetab/compact"
 //	anonymous    a request without credentials is not an administrator's
 //	tokens       a false bearer token is refused
 //	impersonation  an administrator can act as somebody else
+//	methods      a request with any method reaches the server
 //	controllers  namespaces terminate, owners cascade, service accounts and their namespaces' root CA appear
 func (t *Target) Lacks(capability string) string { return t.lacks[capability] }
 
@@ -126,6 +135,9 @@ func (t *Target) probe(ctx context.Context, etcd string) error {
 		if status == http.StatusOK {
 			t.lacks[p.capability] = p.why
 		}
+	}
+	if status, _, err := t.do(ctx, "BREW", "/version", nil, true); err != nil || status != http.StatusMethodNotAllowed {
+		t.lacks["methods"] = fmt.Sprintf("something in front of the server refuses a method that it does not know (%d, %v)", status, err)
 	}
 	// Every controller manager runs the service account controller; it is the first to be seen.
 	short, cancel := context.WithTimeout(ctx, t.deadline/2)
