@@ -53,6 +53,15 @@ func Publish(b *bridge.Bridge, host *Host, start time.Time, closeEngine func()) 
 		},
 		"stats": func(*arguments) any { return stats(b, start) },
 		"close": func(*arguments) any { closeEngine(); return nil },
+		// collect lets go of the JavaScript values that Go is done with, which it otherwise does some time
+		// later: for who wants to freeze an engine at rest.
+		"collect": func(*arguments) any {
+			go func() {
+				runtime.GC()
+				runtime.GC() // what the first found is finalized by then
+			}()
+			return nil
+		},
 	} {
 		function, err := safejs.FuncOf(func(_ safejs.Value, values []safejs.Value) (result any) {
 			a := &arguments{values: values}

@@ -5,12 +5,15 @@ import { buildTestEngine, until } from './testengine.mjs';
 
 let wasm;
 let engine;
+let go;
+let objects; // the two by which the engine and its host know each other
 let log = '';
 
 before(async () => {
   wasm = buildTestEngine();
-  engine = await startEngine({ wasm, onLog: (text) => (log += text) });
+  engine = await startEngine({ wasm, onLog: (text) => (log += text), onInstance: (_, program) => (go = program) });
   await engine.stage('ready');
+  objects = { kubetabHost: globalThis.kubetabHost, kubetabEngine: globalThis.kubetabEngine };
 });
 
 after(async () => {
@@ -112,7 +115,7 @@ test('panics of a handler are reported, and the engine goes on', async () => {
 test('wrong calls of kubetabEngine are logged, not thrown', () => {
   log = '';
   for (const [name, ...args] of [['request'], ['request', 1, 2, 3, 4, 5], ['body', 'x', null], ['credit', 1], ['cancel', null], ['body', 99, 'text']]) {
-    globalThis.kubetabEngine[name](...args);
+    objects.kubetabEngine[name](...args);
     assert.match(log, new RegExp(`kubetabEngine\\.${name}: argument \\d`));
     log = '';
   }
@@ -135,6 +138,22 @@ test('a panic of another goroutine ends the engine with its text, and every requ
   await assert.rejects(watch.text(), /panic: nobody recovers this[^]*main_js\.go/);
   await assert.rejects(dying.fetch('/readyz'), /nobody recovers this/);
   await assert.rejects(dying.stage('never'), /nobody recovers this/);
+});
+
+test('at rest Go holds nothing of JavaScript that cannot be named', async () => {
+  await (await engine.fetch('/echo', { method: 'POST', body: Buffer.alloc(1 << 20), headers: { 'x-value': 'a' } })).arrayBuffer();
+  await (await engine.fetch('/watch')).body.cancel();
+  await atRest();
+  const named = new Set([...Object.values(objects), ...Object.values(objects.kubetabEngine), globalThis.fs.constants, undefined, null]);
+  for (const name of Object.getOwnPropertyNames(globalThis)) named.add(globalThis[name]);
+  // A string or a number can be written down as it is, and one may stay: Go packs the references of two
+  // values into one block, which lives as long as either.
+  const isObject = (value) => typeof value === 'object' || typeof value === 'function';
+  const unnamed = () => go._values.slice(7).filter((value) => isObject(value) && !named.has(value));
+  const kinds = () => unnamed().map((value) => `${value.constructor?.name} ${Object.keys(value).slice(0, 5)}`);
+  assert.notEqual(unnamed().length, 0); // what was passed is kept until it is collected
+  objects.kubetabEngine.collect();
+  await until('values are released', () => unnamed().length === 0).catch(() => assert.deepEqual(kinds(), []));
 });
 
 test('recursion is bounded by memory, not by the stack of JavaScript', async () => {

@@ -21,7 +21,7 @@ export function buildTestEngine() {
 
 /** Resolves when the condition holds; rejects after ten seconds. */
 export async function until(what, condition) {
-  for (const start = Date.now(); !condition(); await new Promise((done) => setTimeout(done, 2))) {
+  for (const start = Date.now(); !(await condition()); await new Promise((done) => setTimeout(done, 2))) {
     if (Date.now() - start > 10_000) throw new Error(`never: ${what}`);
   }
 }
