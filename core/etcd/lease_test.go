@@ -85,3 +85,21 @@ func TestRemainingTime(t *testing.T) {
 		}
 	}
 }
+
+// TestRenewedInTime: between the look at the clock and the end of a lease somebody
+// may have renewed it.
+func TestRenewedInTime(t *testing.T) {
+	db := mustOpen(t, Options{})
+	defer mustClose(t, db)
+	c := db.Client()
+	lease, err := c.Grant(t.Context(), 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.revokeLease(t.Context(), int64(lease.ID), true); err != nil {
+		t.Fatal(err)
+	}
+	if ttl, err := c.TimeToLive(t.Context(), lease.ID); err != nil || ttl.TTL < 0 {
+		t.Errorf("%+v, %v", ttl, err)
+	}
+}

@@ -193,7 +193,7 @@ func TestZerosAfterPowerLoss(t *testing.T) {
 func TestDamageAnywhere(t *testing.T) {
 	h := record(t, 50)
 	for at := range h.data {
-		for _, flip := range []byte{0x01, 0x08, 0xff} {
+		for _, flip := range []byte{0x01, 0x02, 0x08, 0xff} {
 			data := append([]byte(nil), h.data...)
 			data[at] ^= flip
 			j, path, err := h.open(t, data)
@@ -222,6 +222,60 @@ func TestDamageAnywhere(t *testing.T) {
 				t.Fatalf("byte %d: the damaged file was changed (%v)", at, err)
 			}
 		}
+	}
+}
+
+// TestLongLengthInTheMiddle gives each item of the file a length that reaches beyond
+// the end. That looks like a torn tail, but for what follows it; and at the very
+// end, but for the record being whole.
+func TestLongLengthInTheMiddle(t *testing.T) {
+	h := record(t, 50)
+	begin := 0
+	for _, end := range h.ends {
+		command := string(h.data[begin:end])
+		for at := strings.Index(command, "\r\n$") + 3; at > 3; {
+			stop := at + 1 + strings.Index(command[at+1:], "\r\n")
+			if length := command[at+1 : stop]; strings.Trim(length, "0123456789") == "" {
+				data := string(h.data[:begin]) + command[:at+1] + "999999" + command[stop:] + string(h.data[end:])
+				var damage *DamageError
+				var format *FormatError
+				j, _, err := h.open(t, []byte(data))
+				if !errors.As(err, &damage) && (begin > 0 || !errors.As(err, &format)) {
+					t.Fatalf("length %s at byte %d: %v, %v", length, begin+at, j, err)
+				}
+				if damage != nil && damage.Offset != int64(begin) {
+					t.Errorf("length %s at byte %d: %v", length, begin+at, err)
+				}
+			}
+			next := strings.Index(command[at:], "\r\n$")
+			if next < 0 {
+				break
+			}
+			at += next + 3
+		}
+		begin = end
+	}
+}
+
+// TestLostSector has zeros where a disk lost a sector, with records behind it.
+func TestLostSector(t *testing.T) {
+	h := record(t, 4*sector)
+	// The last record, of four sectors, is followed by one more.
+	path := h.path
+	j, _, err := h.open(t, h.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, j, "g", "last")
+	mustClose(t, j)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(data[2*sector : 3*sector])
+	var damage *DamageError
+	if _, _, err := h.open(t, data); !errors.As(err, &damage) || damage.Offset != int64(h.ends[len(h.ends)-2]) || !strings.Contains(err.Error(), "a record follows") {
+		t.Errorf("got %v", err)
 	}
 }
 
