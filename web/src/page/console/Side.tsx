@@ -104,19 +104,21 @@ function PastButton({ past }: { past: Past }) {
   const { method, path } = past.request;
   const { verb } = requestInfo(method, path);
   // A long path is cut in the middle: what differs is mostly its end.
-  const cut = Math.max(path.lastIndexOf('/'), path.length - 24);
+  const cut = Math.max(path.lastIndexOf('/'), path.length - 18);
   return (
     <button
       type="button"
       class="entry past"
       title={path}
-      aria-label={`${method} ${path}, ${past.status || words.side.noAnswer}, ${clock(past.at)}`}
       onClick={() => {
         draft.value = past.request;
         pane.value = 'request';
       }}
     >
-      <span class="past-line">
+      <span class="unseen">
+        {method} {path}
+      </span>
+      <span class="past-line" aria-hidden="true">
         <span class={verbClass(verb)}>{method}</span>
         <span class="past-start">{path.slice(0, cut)}</span>
         <span>{path.slice(cut)}</span>
