@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,50 +23,88 @@ func start(t *testing.T) (o Options, served func()) {
 		t.Fatalf("%v\nBuild it with \"make build\", name another with -kubetab, or a running server with -url.", err)
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	p := launch(t, *program, "serve", "--listen", "127.0.0.1:0", "--http", "", "--kubeconfig", kubeconfig)
+	p.await(t, func() (ok bool) {
+		o, ok = fromKubeconfig(kubeconfig)
+		return ok
+	})
+	return o, func() { p.healthy(t) }
+}
+
+// startWasm runs the module behind Node, see wasm/host.mjs.
+func startWasm(t *testing.T) (o Options, served func()) {
+	t.Helper()
+	p := launch(t, "node", "../wasm/host.mjs", "--wasm", *wasm)
+	p.await(t, func() bool {
+		found := regexp.MustCompile(`(?m)^listening (http\S+)`).FindSubmatch(p.output())
+		if found != nil {
+			o.URL = string(found[1])
+		}
+		return found != nil
+	})
+	return o, func() { p.healthy(t) }
+}
+
+// process is a server that the test has started. What it prints is kept in a file.
+type process struct {
+	cmd   *exec.Cmd
+	log   string
+	ended chan error
+}
+
+func launch(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(name, args...), log: filepath.Join(t.TempDir(), "output"), ended: make(chan error, 1)}
+	output, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(*program, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--kubeconfig", kubeconfig)
-	cmd.Stdout, cmd.Stderr = output, output
-	if err := cmd.Start(); err != nil {
+	defer output.Close()
+	p.cmd.Stdout, p.cmd.Stderr = output, output
+	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	logged := func() []byte {
-		data, _ := os.ReadFile(output.Name())
-		return data
-	}
+	go func() { p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
+		p.cmd.Process.Signal(syscall.SIGTERM)
 		select {
-		case err := <-ended:
+		case err := <-p.ended:
 			if err != nil {
-				t.Errorf("after SIGTERM: %v\n%s", err, tail(logged()))
+				t.Errorf("after SIGTERM: %v\n%s", err, tail(p.output()))
 			}
 		case <-time.After(30 * time.Second):
-			cmd.Process.Kill()
-			t.Errorf("did not end within 30 s of SIGTERM\n%s", tail(logged()))
+			p.cmd.Process.Kill()
+			t.Errorf("did not end within 30 s of SIGTERM\n%s", tail(p.output()))
 		}
 	})
-	deadline := time.After(time.Minute)
-	for {
-		if o, ok := fromKubeconfig(kubeconfig); ok {
-			return o, func() {
-				if log := logged(); bytes.Contains(log, []byte("panic")) {
-					t.Errorf("the server panicked:\n%s", tail(log))
-				}
-			}
-		}
+	return p
+}
+
+func (p *process) output() []byte {
+	data, _ := os.ReadFile(p.log)
+	return data
+}
+
+// await waits until ready is true, for two minutes at most: the time that a large module may take to compile.
+func (p *process) await(t *testing.T, ready func() bool) {
+	t.Helper()
+	deadline := time.After(2 * time.Minute)
+	for !ready() {
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("%s ended before it was ready: %v\n%s", *program, err, tail(logged()))
+		case err := <-p.ended:
+			p.ended <- err
+			t.Fatalf("%s ended before it was ready: %v\n%s", p.cmd, err, tail(p.output()))
 		case <-deadline:
-			t.Fatalf("%s wrote no kubeconfig within a minute\n%s", *program, tail(logged()))
+			t.Fatalf("%s was not ready in time\n%s", p.cmd, tail(p.output()))
 		case <-time.After(20 * time.Millisecond):
 		}
+	}
+}
+
+func (p *process) healthy(t *testing.T) {
+	t.Helper()
+	if log := p.output(); bytes.Contains(log, []byte("panic")) {
+		t.Errorf("the server panicked:\n%s", tail(log))
 	}
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	// Etcd is the client URL of the etcd beneath the server; it must serve etcd's JSON gateway. It makes the
 	// capability "compaction".
 	Etcd string
+	// Compact is a URL; a POST to it by the administrator compacts the history of the server up to now. "" is
+	// /kubetab/compact of the server itself, if it has that.
+	Compact string
 	// Deadline bounds every wait for a condition; 0 is a minute.
 	Deadline time.Duration
 }
@@ -57,7 +60,7 @@ func Connect(ctx context.Context, o Options) (*Target, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("%s is not ready: %w", o.URL, err)
 	}
-	return t, t.probe(ctx, o.Etcd)
+	return t, t.probe(ctx, o)
 }
 
 func newTarget(o Options) (*Target, error) {
@@ -101,21 +104,9 @@ const compactPath = "/kubetab/compact"
 //	controllers  namespaces terminate, owners cascade, service accounts and their namespaces' root CA appear
 func (t *Target) Lacks(capability string) string { return t.lacks[capability] }
 
-func (t *Target) probe(ctx context.Context, etcd string) error {
-	if status, _, err := t.do(ctx, http.MethodGet, compactPath, nil, true); err != nil {
+func (t *Target) probe(ctx context.Context, o Options) error {
+	if err := t.probeCompaction(ctx, o); err != nil {
 		return err
-	} else if etcd != "" {
-		t.compact = func(ctx context.Context) error { return t.compactEtcd(ctx, etcd) }
-	} else if status == http.StatusMethodNotAllowed {
-		t.compact = func(ctx context.Context) error {
-			status, body, err := t.do(ctx, http.MethodPost, compactPath, nil, true)
-			if err == nil && status != http.StatusOK {
-				err = fmt.Errorf("POST %s: %d: %s", compactPath, status, body)
-			}
-			return err
-		}
-	} else {
-		t.lacks["compaction"] = "the server has no " + compactPath + ", and -etcd does not name the etcd beneath it"
 	}
 	status, _, err := t.do(ctx, http.MethodGet, "/api/v1/namespaces/default", nil, false)
 	if err != nil {
@@ -147,6 +138,28 @@ func (t *Target) probe(ctx context.Context, etcd string) error {
 		return status == http.StatusOK, err
 	}); err != nil {
 		t.lacks["controllers"] = "no service account appeared in the namespace default: no controllers run"
+	}
+	return nil
+}
+
+func (t *Target) probeCompaction(ctx context.Context, o Options) error {
+	if o.Etcd != "" {
+		t.compact = func(ctx context.Context) error { return t.compactEtcd(ctx, o.Etcd) }
+		return nil
+	}
+	if o.Compact == "" {
+		o.Compact = t.base.String() + compactPath
+		// GET does not compact: the path is there if it minds the method.
+		if status, _, err := t.do(ctx, http.MethodGet, compactPath, nil, true); err != nil {
+			return err
+		} else if status != http.StatusMethodNotAllowed {
+			t.lacks["compaction"] = "the server has no " + compactPath + ", and -etcd does not name the etcd beneath it"
+			return nil
+		}
+	}
+	t.compact = func(ctx context.Context) error {
+		_, err := t.post(ctx, o.Compact, nil)
+		return err
 	}
 	return nil
 }
@@ -243,6 +256,9 @@ func (t *Target) post(ctx context.Context, addr string, body any) ([]byte, error
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, addr, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
+	}
+	if t.token != "" && strings.HasPrefix(addr, t.base.String()+"/") {
+		req.Header.Set("Authorization", "Bearer "+t.token)
 	}
 	resp, err := t.client.Do(req)
 	if err != nil {

@@ -17,7 +17,9 @@ var (
 	token     = flag.String("token", os.Getenv("KUBETAB_TOKEN"), "bearer token of an administrator at -url (KUBETAB_TOKEN)")
 	insecure  = flag.Bool("insecure", os.Getenv("KUBETAB_INSECURE") != "", "accept any certificate at -url (KUBETAB_INSECURE)")
 	etcdURL   = flag.String("etcd", os.Getenv("KUBETAB_ETCD"), "client URL of the etcd beneath -url, to compact it; a Kubetab needs none (KUBETAB_ETCD)")
+	compact   = flag.String("compact", os.Getenv("KUBETAB_COMPACT"), "a URL that compacts the history when something is posted to it; a Kubetab has one that needs no flag (KUBETAB_COMPACT)")
 	update    = flag.Bool("update", false, "write the answers into the transcripts; do this against a real kube-apiserver only")
+	wasm      = flag.String("wasm", "", "start this wasm module behind Node (wasm/host.mjs) instead of bin/kubetab")
 	program   = flag.String("kubetab", "../bin/kubetab", "the program to start where no -url is given")
 )
 
@@ -58,8 +60,12 @@ func TestTranscripts(t *testing.T) {
 
 func connect(t *testing.T) (target *Target, served func()) {
 	t.Helper()
-	o, served := Options{URL: *serverURL, Token: *token, Insecure: *insecure, Etcd: *etcdURL}, func() {}
-	if o.URL == "" {
+	o, served := Options{URL: *serverURL, Token: *token, Insecure: *insecure, Etcd: *etcdURL, Compact: *compact}, func() {}
+	switch {
+	case o.URL != "":
+	case *wasm != "":
+		o, served = startWasm(t)
+	default:
 		o, served = start(t)
 	}
 	target, err := Connect(t.Context(), o)
