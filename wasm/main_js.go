@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -66,7 +67,11 @@ func run(host *boundary.Host, start time.Time) error {
 	}
 	b.SetHandler(engine.Handler())
 
-	<-closing
+	select {
+	case <-closing:
+	case <-engine.Done(): // by itself: Close tells why
+		return errors.Join(errors.New("the API server has ended"), engine.Close())
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	if err := b.Close(ctx); err != nil {

@@ -205,6 +205,15 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 		why: "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
 	},
 	{
+		module: std, file: "runtime/preempt.go",
+		sha256: "c50342a043676dab55b58ea9aabc90a04cfb0c0cdd9a70e475239ba9460f5ce3",
+		edits: []edit{{
+			"\t\t\tgp.stackguard0 = gp.stack.lo + stackGuard\n",
+			"\t\t\t// The guard stays: this may be the goroutine that assists the collector, see guardJSStack.\n",
+		}},
+		why: "another part of runtime/asm_wasm.s: a preemption that is withdrawn does not withdraw the guard",
+	},
+	{
 		module: std, file: "runtime/stack.go",
 		sha256: "0225942ade2eed1e4ec5a0e813c66b3ed06c142c33c987b2fd9e031a0b871d3d",
 		edits: []edit{
@@ -221,6 +230,12 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 	}
 
 	// Allocate a bigger segment and move the stack.
+`},
+			{"\tgp.stackguard0 = new.lo + stackGuard // NOTE: might clobber a preempt request\n", `	// Keep what guardJSStack allows: a goroutine whose stack is moved by the collector it assists has its
+	// calls on JavaScript's stack all the same.
+	if gp.stackguard0 < stackPoisonMin {
+		gp.stackguard0 = max(new.lo+stackGuard, gp.stackguard0+adjinfo.delta)
+	}
 `},
 			{
 				"// Called from runtime·morestack when more stack is needed.\n",

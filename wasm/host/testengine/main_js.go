@@ -93,7 +93,7 @@ func handler() http.Handler {
 	mux.HandleFunc("GET /endless-recursion", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
 	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
 	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200))
+		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200), littering(100_000))
 	})
 	return mux
 }
@@ -125,6 +125,19 @@ func down(n int, f func() int) int {
 	}
 	return down(n-1, f)
 }
+
+// littering is depth with garbage, whose collection looks into the stacks of goroutines that run.
+//
+//go:noinline
+func littering(n int) int {
+	if n == 0 {
+		return 0
+	}
+	litter = make([]byte, 4096)
+	return littering(n-1) + 1
+}
+
+var litter []byte
 
 // largeFrames recurses with frames of 100 KB.
 //
