@@ -119,11 +119,13 @@ function PastButton({ past }: { past: Past }) {
         {method} {path}
       </span>
       <span class="past-line" aria-hidden="true">
-        <span class={verbClass(verb)}>{method}</span>
         <span class="past-start">{path.slice(0, cut)}</span>
         <span>{path.slice(cut)}</span>
       </span>
       <span class="faint">
+        <span class={verbClass(verb)} aria-hidden="true">
+          {method}
+        </span>{' '}
         {past.status || words.side.noAnswer} · {duration(past.ms)} · {clock(past.at).slice(0, 8)}
       </span>
     </button>
