@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -185,6 +184,6 @@ func receive[T any](t *testing.T, c <-chan T) T {
 		return v
 	case <-time.After(15 * time.Second):
 		t.Fatal("nothing came")
-		panic(fmt.Sprint("unreachable"))
+		panic("unreachable")
 	}
 }
