@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -337,8 +338,9 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		// year, with a warning in the audit log: kube-apiserver's default.
 		ExtendExpiration:                    true,
 		ServiceAccountExtendedMaxExpiration: serviceaccount.ExpirationExtensionSeconds * time.Second,
-		SystemNamespaces:                    options.NewOptions().SystemNamespaces,
-		VersionedInformers:                  inf,
+		// As kube-apiserver's own options add it.
+		SystemNamespaces:   append(options.NewOptions().SystemNamespaces, corev1.NamespaceNodeLease),
+		VersionedInformers: inf,
 	}
 	if clientCA != nil {
 		extra.ClusterAuthenticationInfo = clusterauthenticationtrust.ClusterAuthenticationInfo{ClientCA: clientCA}

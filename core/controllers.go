@@ -22,6 +22,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	namespacecontroller "k8s.io/kubernetes/pkg/controller/namespace"
 	serviceaccountcontroller "k8s.io/kubernetes/pkg/controller/serviceaccount"
+	"k8s.io/kubernetes/pkg/controller/volume/pvcprotection"
+	"k8s.io/kubernetes/pkg/controller/volume/pvprotection"
 )
 
 // Settings that kube-controller-manager has by default.
@@ -35,8 +37,9 @@ const (
 
 // controllers runs those of kube-controller-manager without which an API server
 // alone is not usable: namespaces would never finish terminating, owners would
-// not cascade, Pods would be refused for want of a service account, and the
-// roles admin, edit and view would be empty. Those of CRDs run inside the
+// not cascade, Pods would be refused for want of a service account, volumes and
+// claims would keep the finalizer that admission gives them, and the roles
+// admin, edit and view would be empty. Those of CRDs run inside the
 // apiextensions server.
 type controllers struct {
 	loopback  *rest.Config
@@ -58,7 +61,7 @@ type controller struct {
 // while they are being built: upstream ends the process when it does not
 // answer. The informers live as long as the server.
 func (c *controllers) start(ctx context.Context, waitReady func(context.Context) error) error {
-	for _, build := range []func(context.Context) (controller, error){c.serviceAccounts, c.rootCAPublisher, c.roleAggregation} {
+	for _, build := range []func(context.Context) (controller, error){c.serviceAccounts, c.rootCAPublisher, c.roleAggregation, c.claimProtection, c.volumeProtection} {
 		if err := c.launch(ctx, build); err != nil {
 			return err
 		}
@@ -134,6 +137,33 @@ func (c *controllers) roleAggregation(context.Context) (controller, error) {
 	}
 	aggregation := clusterroleaggregation.NewClusterRoleAggregation(c.informers.Rbac().V1().ClusterRoles(), client.RbacV1())
 	return controller{name, func(ctx context.Context) { aggregation.Run(ctx, aggregationWorkers) }}, nil
+}
+
+func (c *controllers) claimProtection(ctx context.Context) (controller, error) {
+	const name = "persistentvolumeclaim-protection-controller"
+	_, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	protection, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx),
+		c.informers.Core().V1().PersistentVolumeClaims(), c.informers.Core().V1().Pods(), client)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	return controller{name, func(ctx context.Context) { protection.Run(ctx, 1) }}, nil
+}
+
+func (c *controllers) volumeProtection(ctx context.Context) (controller, error) {
+	const name = "persistentvolume-protection-controller"
+	_, client, err := c.client(name)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	protection, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), c.informers.Core().V1().PersistentVolumes(), client)
+	if err != nil {
+		return controller{name: name}, err
+	}
+	return controller{name, func(ctx context.Context) { protection.Run(ctx, 1) }}, nil
 }
 
 func (c *controllers) namespaces(ctx context.Context) (controller, error) {

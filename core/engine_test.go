@@ -407,8 +407,8 @@ func TestOpenAPIIsServedByGroup(t *testing.T) {
 	if cc := res.Header.Get("Cache-Control"); cc != "public, immutable" {
 		t.Errorf("the hash of the index: Cache-Control %q, want an immutable answer", cc)
 	}
-	if res, _ := get(t, e, "/openapi/v3/"+gv+"?hash=old"); res.StatusCode != http.StatusMovedPermanently {
-		t.Errorf("another hash: %d, want 301", res.StatusCode)
+	if res, _ := get(t, e, "/openapi/v3/"+gv+"?hash=old"); res.StatusCode != http.StatusMovedPermanently || res.Header.Get("Location") != url {
+		t.Errorf("another hash: %d to %q, want 301 to the address in the index", res.StatusCode, res.Header.Get("Location"))
 	}
 	if res, _ := get(t, e, "/openapi/v3/"+gv, "If-None-Match", res.Header.Get("Etag")); res.StatusCode != http.StatusNotModified {
 		t.Errorf("If-None-Match with the tag: %d, want 304", res.StatusCode)

@@ -111,7 +111,21 @@ func (o *lazyOpenAPI) serveGroupVersion(w http.ResponseWriter, r *http.Request) 
 		r = r.Clone(r.Context())
 		r.URL.RawQuery = query.Encode()
 	}
-	doc.ServeHTTP(w, r)
+	doc.ServeHTTP(indexRedirect{w, "/openapi/v3/" + gv + "?hash=" + o.hash(gv)}, r)
+}
+
+// indexRedirect sends a client that quotes an old hash to the address that the
+// index has, where upstream's handler would name the document's own hash.
+type indexRedirect struct {
+	http.ResponseWriter
+	address string
+}
+
+func (w indexRedirect) WriteHeader(status int) {
+	if status == http.StatusMovedPermanently {
+		w.Header().Set("Location", w.address)
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // etagOf returns the entity tag that h answers with at path, without quotes.
