@@ -20,7 +20,8 @@ LDFLAGS     := -s -w $(X_VERSION) $(X_COMMIT)
 # kubectl is upstream's, and says so.
 KUBECTL_LDFLAGS := -s -w -X $(VERSION_PKG).gitVersion=$(KUBERNETES) -X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES)
 
-WASM_FLAGS := -modfile=build/patch/go.mod -overlay=build/patch/overlay.json -trimpath -tags $(TAGS)
+# The go command for js/wasm, with our twins of upstream files; made by wasm/patch.
+WASM_GO    := build/patch/go
 WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/go_js_wasm_exec
 
 # Tests leave the commit out, so that a commit does not link them again.
@@ -70,7 +71,7 @@ patch:
 .PHONY: wasm
 wasm: patch ## build build/wasm/kubetab.wasm, the engine for the browser
 	@mkdir -p build/wasm
-	@scripts/step "build the wasm module (3 minutes the first time)" env GOOS=js GOARCH=wasm go build $(WASM_FLAGS) -ldflags="$(LDFLAGS)" -o build/wasm/kubetab.wasm ./wasm
+	@scripts/step "build the wasm module (3 minutes the first time)" $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/kubetab.wasm ./wasm
 	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
 
 .PHONY: page
@@ -95,7 +96,7 @@ check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rule
 	@scripts/step "gofmt" scripts/gofmt
 	@scripts/step "go mod tidy changes nothing" go mod tidy -diff
 	@scripts/step "go vet" go vet -tags $(TAGS) ./...
-	@scripts/step "go vet for js/wasm" env GOOS=js GOARCH=wasm go vet -modfile=build/patch/go.mod -tags $(TAGS) ./wasm/... ./core/etcd
+	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core/...
 	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) ./...
 	@scripts/step "TypeScript and lint" npm run --silent check -w web
 	@scripts/size --check
@@ -110,11 +111,11 @@ test-race:
 
 .PHONY: test-js
 test-js: wasm
-	@GOOS=js GOARCH=wasm go test -modfile=build/patch/go.mod -tags $(TAGS) -exec "$(WASM_EXEC)" ./core/etcd
+	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd
 
 .PHONY: test-transcripts
 test-transcripts: wasm
-	@scripts/transcripts-wasm
+	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm
 
 .PHONY: test-web
 test-web: page chromium
