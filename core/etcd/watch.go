@@ -260,12 +260,12 @@ func (w *watcher) run(ctx context.Context, client <-chan struct{}) {
 				r.Events[i] = e.v.event(e.prev)
 			}
 			p.events = nil
-			if !send(r) {
-				return
-			}
 			if timer != nil {
 				// An event tells the revision as well as a notification does.
 				timer.Reset(w.db.opts.ProgressInterval)
+			}
+			if !send(r) {
+				return
 			}
 		}
 		if p.progress && !send(clientv3.WatchResponse{Header: w.db.header(p.rev)}) {
