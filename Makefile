@@ -111,7 +111,7 @@ test-race:
 
 .PHONY: test-js
 test-js: wasm
-	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd
+	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
 
 .PHONY: test-transcripts
 test-transcripts: wasm

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 
@@ -81,7 +82,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if len(servers) == 0 {
 		store := cfg.Store
 		if store == nil {
-			if store, err = etcd.Open(etcd.Options{}); err != nil {
+			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency}); err != nil {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose

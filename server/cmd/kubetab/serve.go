@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core"
@@ -205,7 +206,7 @@ func openStore(dir string) (*etcd.DB, error) {
 		return nil, fmt.Errorf("--data-dir: %w", err)
 	}
 	path := filepath.Join(dir, "kubetab.db")
-	db, err := etcd.Open(etcd.Options{Path: path})
+	db, err := etcd.Open(etcd.Options{Path: path, Observe: request.TrackStorageLatency})
 	if errors.Is(err, etcd.ErrLocked) {
 		return nil, fmt.Errorf("--data-dir %s: in use by another kubetab: stop it, or choose another folder", dir)
 	}
