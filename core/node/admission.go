@@ -1,0 +1,82 @@
+package node
+
+import (
+	"fmt"
+	"sort"
+
+	v1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// admit reports whether the Pod may run on the node, and why not: what a
+// kubelet checks although the scheduler has, because a Pod can be bound by
+// others. It takes the Pod's requests from the node.
+func (p *pod) admit(obj *v1.Pod) (reason, message string, ok bool) {
+	k := p.kubelet
+	if node, err := k.nodes.Get(k.name); err == nil {
+		if match, err := nodeaffinity.GetRequiredNodeAffinity(obj).Match(node); err == nil && !match {
+			return "NodeAffinity", "Predicate NodeAffinity failed", false
+		}
+	}
+	requests := resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{})
+	var ports []v1.ContainerPort
+	for _, c := range obj.Spec.Containers {
+		for _, port := range c.Ports {
+			if port.HostPort > 0 {
+				ports = append(ports, port)
+			}
+		}
+	}
+	k.state.Lock()
+	defer k.state.Unlock()
+	if limit := k.capacity[v1.ResourcePods]; int64(len(k.admitted)) >= limit.Value() {
+		return "OutOfpods", fmt.Sprintf("Node didn't have enough resource: pods, requested: 1, used: %d, capacity: %d", len(k.admitted), limit.Value()), false
+	}
+	var names []string
+	for name := range requests {
+		names = append(names, string(name))
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		name := v1.ResourceName(n)
+		requested := requests[name]
+		if requested.IsZero() {
+			continue
+		}
+		used := requested.DeepCopy()
+		used.Sub(requested)
+		for _, have := range k.admitted {
+			if q, ok := have[name]; ok {
+				used.Add(q)
+			}
+		}
+		total := used.DeepCopy()
+		total.Add(requested)
+		limit := k.capacity[name]
+		if total.Cmp(limit) > 0 {
+			value := func(q interface{ Value() int64 }, milli int64) int64 {
+				if name == v1.ResourceCPU {
+					return milli
+				}
+				return q.Value()
+			}
+			return "OutOf" + n, fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
+				n, value(&requested, requested.MilliValue()), value(&used, used.MilliValue()), value(&limit, limit.MilliValue())), false
+		}
+	}
+	for _, have := range k.ports {
+		for _, a := range have {
+			for _, b := range ports {
+				if a.HostPort == b.HostPort && a.Protocol == b.Protocol {
+					return "NodePorts", "Predicate NodePorts failed", false
+				}
+			}
+		}
+	}
+	k.admitted[p.uid] = requests
+	if len(ports) > 0 {
+		k.ports[p.uid] = ports
+	}
+	return "", "", true
+}

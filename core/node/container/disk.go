@@ -1,0 +1,141 @@
+package container
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Disk holds the files of all containers of a cluster. A directory can hang in
+// several trees at once: that is a volume. One lock guards everything on it,
+// since nothing is ever done under it that takes long.
+type Disk struct {
+	clock clock.PassiveClock
+	mu    sync.RWMutex
+}
+
+// NewDisk returns an empty disk whose files get their times from clock.
+func NewDisk(clock clock.PassiveClock) *Disk { return &Disk{clock: clock} }
+
+// File is a file, a directory or a symbolic link on a disk. Its fields are
+// guarded by the disk's lock.
+type File struct {
+	mode    fs.FileMode
+	changed time.Time
+	data    []byte           // of a regular file
+	entries map[string]*File // of a directory
+	target  string           // of a symbolic link
+	device  device           // set if mode has fs.ModeDevice
+	lazy    func() []byte    // content that is made when it is read; replaces data
+}
+
+// device says how reads and writes of a special file behave.
+type device int
+
+const (
+	noDevice device = iota
+	devNull
+	devZero
+	devRandom
+	devStdout // of the container's first process
+	devStderr
+)
+
+// NewDir returns an empty directory that is in no tree yet.
+func (d *Disk) NewDir(perm fs.FileMode) *File {
+	return &File{mode: fs.ModeDir | perm.Perm(), changed: d.clock.Now(), entries: map[string]*File{}}
+}
+
+// NewFile returns a regular file that is in no tree yet.
+func (d *Disk) NewFile(data []byte, perm fs.FileMode) *File {
+	return &File{mode: perm.Perm(), changed: d.clock.Now(), data: data}
+}
+
+// Content is what a file of a projected volume holds.
+type Content struct {
+	Data []byte
+	Mode fs.FileMode
+	Make func() []byte // if set, makes the data each time the file is read
+}
+
+// Project makes dir hold exactly the files given, by slash-separated path, as a
+// kubelet does with ConfigMaps, Secrets and downward API items: the files are
+// in a folder of their own, ..data points to it, and the names at the top are
+// links into ..data, so that all of them change at once.
+func (d *Disk) Project(dir *File, files map[string]Content) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.clock.Now()
+	stamp := now.UTC().Format("..2006_01_02_15_04_05.000000000")
+	data := &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}}
+	entries := map[string]*File{
+		stamp:    data,
+		"..data": {mode: fs.ModeSymlink | 0o777, changed: now, target: stamp},
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content := files[name]
+		at := data
+		parts := splitPath(name)
+		for i, part := range parts[:len(parts)-1] {
+			next := at.entries[part]
+			if next == nil {
+				next = &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}}
+				at.entries[part] = next
+			}
+			if i == 0 {
+				entries[part] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "..data/" + part}
+			}
+			at = next
+		}
+		last := parts[len(parts)-1]
+		at.entries[last] = &File{mode: content.Mode.Perm(), changed: now, data: content.Data, lazy: content.Make}
+		if len(parts) == 1 {
+			entries[last] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "..data/" + last}
+		}
+	}
+	dir.entries, dir.changed = entries, now
+}
+
+// Sub returns the file or directory under dir at a slash-separated path, and
+// makes directories that are missing, as a subPath mount does. It returns nil
+// if something on the way is no directory.
+func (d *Disk) Sub(dir *File, path string) *File {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := dir
+	for _, part := range splitPath(path) {
+		next := at.entries[part]
+		for links := 0; next != nil && next.mode&fs.ModeSymlink != 0 && links < maxLinks; links++ {
+			under := dir // links of projected volumes are relative to the volume
+			for _, p := range splitPath(next.target) {
+				if under = under.entries[p]; under == nil {
+					break
+				}
+				if under.mode&fs.ModeSymlink != 0 {
+					under = dir.entries[under.target]
+				}
+			}
+			next = under
+		}
+		if next == nil {
+			if !at.mode.IsDir() {
+				return nil
+			}
+			next = &File{mode: fs.ModeDir | 0o755, changed: d.clock.Now(), entries: map[string]*File{}}
+			at.entries[part] = next
+		}
+		at = next
+	}
+	return at
+}
+
+// Data returns a copy of what a regular file holds.
+func (d *Disk) Data(f *File) []byte {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(f.data)
+}

@@ -1,0 +1,221 @@
+package container
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/distribution/reference"
+)
+
+// Image says what a container of an image is made of.
+type Image struct {
+	Name    string   // as it was asked for, with a tag
+	ID      string   // repository@digest, as container runtimes report it
+	Size    int64    // bytes
+	Argv    []string // entrypoint and command
+	Entry   []string // the entrypoint alone, which args are appended to
+	Env     []string
+	Dir     string
+	Bare    bool // has no shell and no tools
+	Bash    bool
+	Ports   []int  // that its server listens on
+	kind    string // which server it holds; empty: none, or an unknown one
+	unknown bool   // nothing is known of it but its name
+	files   map[string]string
+}
+
+// PullError is why an image cannot be pulled, in a container runtime's words.
+type PullError struct{ Message string }
+
+func (e PullError) Error() string { return e.Message }
+
+func (i Image) hasShell(name string) bool {
+	switch {
+	case i.Bare:
+		return false
+	case name == "bash":
+		return i.Bash || i.unknown
+	}
+	return shells[name]
+}
+
+// PullTime is how long pulling the image takes: longer for larger ones, always
+// the same for the same image, and never so long that one waits for it.
+func (i Image) PullTime() time.Duration {
+	return 150*time.Millisecond + time.Duration(i.Size/(1<<20))*3*time.Millisecond + time.Duration(hashOf(i.Name)%97)*time.Millisecond
+}
+
+func hashOf(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	return h.Sum64()
+}
+
+// known is what is known of one repository.
+type known struct {
+	Image
+	tags *regexp.Regexp // tags that exist; nil: any that look like one
+}
+
+// Tags that repositories of programs have: a version whose parts are no larger
+// than versions get, with what distribution it is for.
+var (
+	versionTag = regexp.MustCompile(`^(latest|stable|mainline|alpine|bookworm|trixie|edge|rolling|v?\d{1,2}(\.\d{1,2}){0,3}(rc\d+)?)(-(alpine[\d.]*|perl|slim|otel|debian|bookworm|bullseye|trixie|glibc|musl|uclibc|rootless|fpm|management|oraclelinux\d|rc\d?|alpha\d*|beta\d*|\d{1,2}|r\d+))*$`)
+	debianTag  = regexp.MustCompile(`^(latest|stable|unstable|testing|rolling|devel|\d{1,2}(\.\d{1,2})?|bookworm|bullseye|trixie|sid|jammy|noble|focal|bionic)(-slim|-\d{8})?$`)
+)
+
+// wrong matches names that people give to images which are meant not to exist.
+var wrong = regexp.MustCompile(`(?i)(^|[-_./:])(nonexist(ent|ing)?|non-existent|no-?such[-a-z]*|does-?not-?exist|doesnt-?exist|not-?exist(s|ing)?|not-?found|invalid|missing|wrong|bad|broken|bogus|fake|typo|oops)([-_./:]|$)`)
+
+const shellEntry = "/bin/sh"
+
+// knownImages by familiar name.
+var knownImages = map[string]known{
+	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
+		Env: []string{"NGINX_VERSION=1.29.4"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome, "/usr/share/nginx/html/50x.html": "<h1>An error occurred.</h1>\n", "/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/default.conf": nginxDefault}}, tags: versionTag},
+	"httpd": {Image: Image{Size: 58 << 20, Bash: true, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Dir: "/usr/local/apache2",
+		files: map[string]string{"/usr/local/apache2/htdocs/index.html": "<html><body><h1>It works!</h1></body></html>\n"}}, tags: versionTag},
+	"redis":       {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}, tags: versionTag},
+	"memcached":   {Image: Image{Size: 30 << 20, kind: "tcp", Ports: []int{11211}, Argv: []string{"memcached"}}, tags: versionTag},
+	"postgres":    {Image: Image{Size: 160 << 20, kind: "postgres", Ports: []int{5432}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"postgres"}, Bash: true}, tags: versionTag},
+	"mysql":       {Image: Image{Size: 230 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mysqld"}, Bash: true}, tags: versionTag},
+	"mariadb":     {Image: Image{Size: 120 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mariadbd"}, Bash: true}, tags: versionTag},
+	"mongo":       {Image: Image{Size: 260 << 20, kind: "tcp", Ports: []int{27017}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mongod"}, Bash: true}, tags: versionTag},
+	"rabbitmq":    {Image: Image{Size: 100 << 20, kind: "tcp", Ports: []int{5672, 15672}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"rabbitmq-server"}, Bash: true}, tags: versionTag},
+	"busybox":     {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}, tags: versionTag},
+	"alpine":      {Image: Image{Size: 3 << 20, Argv: []string{shellEntry}}, tags: versionTag},
+	"debian":      {Image: Image{Size: 48 << 20, Argv: []string{"bash"}, Bash: true}, tags: debianTag},
+	"ubuntu":      {Image: Image{Size: 29 << 20, Argv: []string{"/bin/bash"}, Bash: true}, tags: debianTag},
+	"bash":        {Image: Image{Size: 6 << 20, Argv: []string{"bash"}, Bash: true}, tags: versionTag},
+	"perl":        {Image: Image{Size: 350 << 20, Argv: []string{"perl", "-de0"}, Bash: true}, tags: versionTag},
+	"python":      {Image: Image{Size: 380 << 20, Argv: []string{"python3"}, Bash: true}, tags: versionTag},
+	"node":        {Image: Image{Size: 390 << 20, Argv: []string{"node"}, Bash: true}, tags: versionTag},
+	"golang":      {Image: Image{Size: 300 << 20, Argv: []string{"bash"}, Bash: true, Dir: "/go"}, tags: versionTag},
+	"hello-world": {Image: Image{Size: 13 << 10, kind: "hello-world", Argv: []string{"/hello"}, Bare: true}},
+	"traefik":     {Image: Image{Size: 50 << 20, kind: "http", Ports: []int{80, 8080}, Argv: []string{"traefik"}}, tags: versionTag},
+	"haproxy":     {Image: Image{Size: 40 << 20, kind: "http", Ports: []int{80}, Argv: []string{"haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"}}, tags: versionTag},
+
+	"curlimages/curl":                                 {Image: Image{Size: 9 << 20, Entry: []string{"/entrypoint.sh"}, Argv: []string{"curl"}}},
+	"hashicorp/http-echo":                             {Image: Image{Size: 5 << 20, kind: "http-echo", Ports: []int{5678}, Entry: []string{"/http-echo"}, Bare: true}},
+	"traefik/whoami":                                  {Image: Image{Size: 3 << 20, kind: "whoami", Ports: []int{80}, Entry: []string{"/whoami"}, Bare: true}},
+	"stefanprodan/podinfo":                            {Image: Image{Size: 30 << 20, kind: "whoami", Ports: []int{9898}, Argv: []string{"./podinfo"}}},
+	"polinux/stress":                                  {Image: Image{Size: 4 << 20, Argv: []string{"stress"}}},
+	"vish/stress":                                     {Image: Image{Size: 2 << 20, Entry: []string{"stress"}}},
+	"fluent/fluentd":                                  {Image: Image{Size: 20 << 20, kind: "tcp", Ports: []int{24224}, Argv: []string{"fluentd"}}},
+	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"registry.k8s.io/pause":                           {Image: Image{Size: 300 << 10, kind: "pause", Argv: []string{"/pause"}, Bare: true}},
+	"registry.k8s.io/echoserver":                      {Image: Image{Size: 40 << 20, kind: "whoami", Ports: []int{8080}, Argv: []string{"nginx"}}},
+	"registry.k8s.io/hpa-example":                     {Image: Image{Size: 180 << 20, kind: "hpa-example", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Bash: true}},
+	"registry.k8s.io/nginx-slim":                      {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"registry.k8s.io/busybox":                         {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}},
+	"registry.k8s.io/etcd":                            {Image: Image{Size: 60 << 20, kind: "etcd", Ports: []int{2379, 2380}, Argv: []string{"etcd"}}},
+	"registry.k8s.io/coredns":                         {Image: Image{Size: 18 << 20, kind: "tcp", Ports: []int{53, 8080, 8181, 9153}, Entry: []string{"/coredns"}, Bare: true}},
+	"registry.k8s.io/kubernetes-e2e":                  {Image: Image{Size: 40 << 20}},
+	"registry.k8s.io/e2e-test-images/agnhost":         {Image: Image{Size: 50 << 20, kind: "agnhost", Entry: []string{"/agnhost"}, Argv: []string{"pause"}}},
+	"registry.k8s.io/e2e-test-images/busybox":         {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}},
+	"registry.k8s.io/e2e-test-images/nginx":           {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"registry.k8s.io/e2e-test-images/httpd":           {Image: Image{Size: 58 << 20, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Bash: true}},
+	"registry.k8s.io/e2e-test-images/jessie-dnsutils": {Image: Image{Size: 100 << 20, Argv: []string{"sleep", "infinity"}, Bash: true}},
+	"gcr.io/google-samples/hello-app":                 {Image: Image{Size: 6 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"./hello-app"}, Bare: true}},
+	"gcr.io/google-samples/node-hello":                {Image: Image{Size: 250 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"node", "server.js"}}},
+	"gcr.io/google-samples/kubernetes-bootcamp":       {Image: Image{Size: 80 << 20, kind: "bootcamp", Ports: []int{8080}, Argv: []string{"node", "server.js"}, Bash: true}, tags: regexp.MustCompile(`^(latest|v[12])$`)},
+}
+
+// Resolve returns the image of a name that is a valid reference, or a PullError
+// if it cannot exist: a tag that the repository of a well-known program does
+// not have, a registry that by its name is nobody's (.invalid), or a name that
+// says of itself that it is wrong ("no-such-image", "nginx:typo"). Any other
+// image exists: a server that answers on the ports that its container declares.
+// A reference that does not parse is reference's error.
+func Resolve(name string) (Image, error) {
+	ref, err := reference.ParseNormalizedNamed(name)
+	if err != nil {
+		return Image{}, err
+	}
+	ref = reference.TagNameOnly(ref)
+	familiar := reference.FamiliarName(ref)
+	tag := ""
+	if tagged, ok := ref.(reference.Tagged); ok {
+		tag = tagged.Tag()
+	}
+	if moved, ok := strings.CutPrefix(familiar, "k8s.gcr.io/"); ok {
+		familiar = "registry.k8s.io/" + moved
+	}
+	lookup := strings.TrimPrefix(familiar, "bitnami/")
+	lookup = strings.TrimPrefix(lookup, "mirror.gcr.io/library/")
+	lookup = strings.TrimPrefix(lookup, "public.ecr.aws/docker/library/")
+	have, isKnown := knownImages[lookup]
+	image := have.Image
+	if !isKnown {
+		image = Image{unknown: true, kind: "unknown", Size: int64(20+hashOf(familiar)%80) << 20, Bash: true, Argv: []string{"/entrypoint"}}
+	}
+	image.Name = ref.String()
+	domain := reference.Domain(ref)
+	digest := fmt.Sprintf("sha256:%016x%016x%016x%016x", hashOf(image.Name), hashOf(image.Name+"1"), hashOf(image.Name+"2"), hashOf(image.Name+"3"))
+	if given, ok := ref.(reference.Digested); ok {
+		digest = given.Digest().String()
+	}
+	image.ID = ref.Name() + "@" + digest
+	if image.Entry != nil {
+		image.Argv = append(append([]string(nil), image.Entry...), image.Argv...)
+	}
+	switch {
+	case strings.HasSuffix(domain, ".invalid"):
+		return Image{}, PullError{fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: failed to do request: Head %q: dial tcp: lookup %s: no such host", image.Name, image.Name, "https://"+domain+"/v2/"+reference.Path(ref)+"/manifests/"+tag, domain)}
+	case isKnown && tag != "" && (have.tags != nil && !have.tags.MatchString(tag) || wrong.MatchString(":"+tag)):
+		return Image{}, PullError{fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image.Name, image.Name, image.Name)}
+	case !isKnown && (wrong.MatchString(familiar) || wrong.MatchString(":"+tag)):
+		if domain == "docker.io" {
+			return Image{}, PullError{fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed", image.Name, image.Name)}
+		}
+		return Image{}, PullError{fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image.Name, image.Name, image.Name)}
+	}
+	return image, nil
+}
+
+// CommandLine joins an image's command with that of a container, as
+// Kubernetes does: command replaces the entrypoint and with it the image's
+// arguments, args replace the arguments alone.
+func (i Image) CommandLine(command, args []string) []string {
+	switch {
+	case len(command) > 0:
+		return append(append([]string(nil), command...), args...)
+	case len(args) > 0:
+		return append(append([]string(nil), i.Entry...), args...)
+	}
+	return i.Argv
+}
+
+// Tree returns a new file system of the image.
+func (i Image) Tree(d *Disk) *Tree {
+	t := d.NewTree()
+	for name, text := range i.files {
+		// Into a new tree that is writable: neither can fail.
+		_ = t.MkdirAll(name[:strings.LastIndexByte(name, '/')], 0o755)
+		_ = t.WriteFile(name, []byte(text), 0o644)
+	}
+	if i.Dir != "" {
+		_ = t.MkdirAll(i.Dir, 0o755)
+	}
+	release := "NAME=\"Alpine Linux\"\nID=alpine\nVERSION_ID=3.22.0\nPRETTY_NAME=\"Alpine Linux v3.22\"\n"
+	if i.Bash {
+		release = "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n"
+	}
+	_ = t.WriteFile("/etc/os-release", []byte(release), 0o644)
+	_ = t.WriteFile("/etc/passwd", []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n"), 0o644)
+	return t
+}
+
+const (
+	nginxWelcome = "<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n<body>\n<h1>Welcome to nginx!</h1>\n<p>If you see this page, the nginx web server is successfully installed and\nworking. Further configuration is required.</p>\n\n<p><em>Thank you for using nginx.</em></p>\n</body>\n</html>\n"
+	nginxConf    = "user  nginx;\nworker_processes  auto;\nevents { worker_connections  1024; }\nhttp {\n    include /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n"
+	nginxDefault = "server {\n    listen       80;\n    server_name  localhost;\n    location / {\n        root   /usr/share/nginx/html;\n        index  index.html index.htm;\n    }\n}\n"
+)
+
+// Root reports whether the image runs as root unless it is told otherwise.
+func (i Image) Root() bool {
+	return !strings.Contains(i.Name, "unprivileged") && !strings.Contains(i.Name, "nonroot") && !i.unknown && i.kind != "pause"
+}

@@ -1,0 +1,322 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Network is what a container sees of the others. Its methods are called from
+// the container's own goroutines.
+type Network interface {
+	// RoundTrip sends a request to a Service, a Pod or the API server.
+	RoundTrip(*http.Request) (*http.Response, error)
+	// Lookup returns the addresses of a name as the cluster's DNS would, and
+	// the name in full.
+	Lookup(name string) (addresses []string, full string, err error)
+	// Dial reports why nothing listens at host:port, or nil if something does.
+	Dial(ctx context.Context, host string, port int) error
+}
+
+// Config is what a container is started with.
+type Config struct {
+	Clock    clock.WithTickerAndDelayedExecution
+	Image    Image
+	Argv     []string     // the whole command line; empty means the image's
+	Env      []string     // NAME=value
+	Dir      string       // working directory; empty means the image's
+	Hostname string       //
+	IP       string       // of the Pod
+	UID      int64        // of the user that runs it
+	Files    func() *Tree // called when a process first needs files
+	Network  Network
+	Ports    []int32        // that the container declares; servers of unknown images listen there
+	Stdin    bool           // keep standard input open for clients that attach
+	TTY      bool           // standard input and output are a terminal
+	Go       func(f func()) // runs f in a goroutine that somebody waits for
+	OnExit   func(code int) // called once, from any goroutine
+}
+
+// NotFoundError says that a container's command does not exist in its image.
+type NotFoundError struct{ Command string }
+
+func (e NotFoundError) Error() string {
+	if strings.Contains(e.Command, "/") {
+		return fmt.Sprintf("exec: %q: stat %s: no such file or directory", e.Command, e.Command)
+	}
+	return fmt.Sprintf("exec: %q: executable file not found in $PATH", e.Command)
+}
+
+// ErrNotRunning is what Exec returns once the container has ended.
+var ErrNotRunning = errors.New("container not running")
+
+// Container is one started container. Its methods are safe for concurrent use.
+type Container struct {
+	Log     *Log
+	Started time.Time
+
+	cfg    Config
+	origin *Container // set in what withEnv returns
+	argv   []string
+	env    []string
+	tree   func() *Tree
+	ctx    context.Context // ends when the container does
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	exited   bool
+	servers  []*Server // that listen at the moment
+	main     *session  // the script, if it is one
+	stdin    *stdin    // if cfg.Stdin
+	sessions int       // exec sessions so far, for their process ids
+}
+
+// Start starts a container, which ends with ctx at the latest. The error is a
+// NotFoundError.
+func Start(ctx context.Context, cfg Config) (*Container, error) {
+	c := &Container{cfg: cfg, Log: NewLog(cfg.Clock), Started: cfg.Clock.Now(), argv: cfg.Argv}
+	if len(c.argv) == 0 {
+		c.argv = cfg.Image.Argv
+	}
+	c.env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME=" + cfg.Hostname}, cfg.Image.Env...)
+	c.env = append(c.env, cfg.Env...)
+	if !hasEnv(c.env, "HOME") {
+		c.env = append(c.env, "HOME=/root")
+	}
+	c.tree = sync.OnceValue(func() *Tree {
+		t := cfg.Files()
+		t.stdout, t.stderr = c.Log.Writer(Stdout), c.Log.Writer(Stderr)
+		return t
+	})
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	if cfg.Stdin {
+		c.stdin = newStdin()
+	}
+
+	server, isServer := c.program(c.argv, c.env)
+	switch {
+	case isServer:
+		c.serve(server)
+		// A context that ends takes the server with it; one that the engine
+		// ends needs no exit.
+		for _, l := range server.Lines {
+			_, _ = io.WriteString(c.Log.Writer(server.stream()), l+"\n")
+		}
+		if server.ExitsAtOnce {
+			cfg.Go(func() { c.exit(server.ExitCode) })
+		} else if server.EndsAfter > 0 {
+			timer := cfg.Clock.AfterFunc(server.EndsAfter, func() { c.exit(server.ExitCode) })
+			context.AfterFunc(c.ctx, func() { timer.Stop() })
+		}
+	case !c.exists(c.argv):
+		c.cancel()
+		c.Log.End()
+		name := ""
+		if len(c.argv) > 0 {
+			name = c.argv[0]
+		}
+		return nil, NotFoundError{name}
+	default:
+		c.main = newSession(c, c.Log.Writer(Stdout), c.Log.Writer(Stderr))
+		if c.stdin != nil {
+			c.main.stdin = c.stdin
+		}
+		c.main.tty = cfg.TTY
+		cfg.Go(func() {
+			code := c.main.run(c.ctx, c.argv)
+			if c.ctx.Err() == nil {
+				c.exit(code)
+			}
+		})
+	}
+	return c, nil
+}
+
+// exists reports whether the command is something that a script session can run.
+func (c *Container) exists(argv []string) bool {
+	if len(argv) == 0 || argv[0] == "" {
+		return false
+	}
+	name := path.Base(argv[0])
+	switch {
+	case shells[name]:
+		return c.cfg.Image.hasShell(name)
+	case !c.cfg.Image.Bare && isTool(name):
+		return true
+	case strings.Contains(argv[0], "/"):
+		info, err := c.tree().Stat(argv[0], true)
+		return err == nil && !info.IsDir()
+	}
+	return false
+}
+
+// exit ends the container with an exit code, once.
+func (c *Container) exit(code int) {
+	c.mu.Lock()
+	if c.exited {
+		c.mu.Unlock()
+		return
+	}
+	c.exited = true
+	c.servers = nil
+	c.mu.Unlock()
+	c.cancel()
+	c.Log.End()
+	if c.stdin != nil {
+		c.stdin.end()
+	}
+	c.cfg.OnExit(code)
+}
+
+// Running reports whether the container has not ended.
+func (c *Container) Running() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.exited
+}
+
+// Kill ends the container at once: exit code 137, as by SIGKILL.
+func (c *Container) Kill() { c.exit(137) }
+
+// Exit ends the container as if its first process had exited by itself.
+func (c *Container) Exit(code int) { c.exit(code) }
+
+// Signal sends a signal such as TERM to the first process: a server ends, a
+// script runs its trap, and without one nothing happens.
+func (c *Container) Signal(name string) {
+	c.mu.Lock()
+	main := c.main
+	var code, servers = 0, len(c.servers)
+	for _, s := range c.servers {
+		code = s.ExitCode
+	}
+	c.mu.Unlock()
+	switch {
+	case main == nil && servers > 0:
+		c.exit(code)
+	case main != nil && !main.signal(name) && servers > 0 && name == "TERM":
+		c.exit(code) // a server that a script runs in the foreground
+	}
+}
+
+// serve makes a server's handlers answer until the returned function is called
+// or the container ends.
+func (c *Container) serve(s *Server) (stop func()) {
+	c = c.root()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.servers = append(c.servers, s)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for i, have := range c.servers {
+			if have == s {
+				c.servers = append(c.servers[:i:i], c.servers[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// root is the container itself, also in what withEnv returns.
+func (c *Container) root() *Container {
+	if c.origin != nil {
+		return c.origin
+	}
+	return c
+}
+
+// Listener is what answers on a port.
+type Listener struct {
+	HTTP http.Handler // nil: the port is open and speaks no HTTP
+	GRPC func(service string) (serving, known bool)
+}
+
+// Listening returns what answers on a port of the container, if anything does.
+func (c *Container) Listening(port int) (Listener, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.servers {
+		if l, ok := s.Ports[port]; ok {
+			return l, true
+		}
+	}
+	return Listener{}, false
+}
+
+// Exec runs a command in the container and returns its exit code. The streams
+// may be nil. The error is ErrNotRunning, a NotFoundError, or ctx's.
+func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
+	c.mu.Lock()
+	exited := c.exited
+	c.sessions++
+	c.mu.Unlock()
+	if exited {
+		return 0, ErrNotRunning
+	}
+	if !c.exists(argv) {
+		name := ""
+		if len(argv) > 0 {
+			name = argv[0]
+		}
+		return 0, NotFoundError{name}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	s := newSession(c, orDiscard(stdout), orDiscard(stderr))
+	s.tty = tty
+	if stdin != nil {
+		s.stdin = interruptible(ctx, c.cfg.Go, stdin)
+	}
+	code := s.run(ctx, argv)
+	if c.ctx.Err() != nil {
+		return 137, nil
+	}
+	return code, ctx.Err()
+}
+
+// Attach connects a client to the first process until the container or ctx ends.
+func (c *Container) Attach(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if stdin != nil && c.stdin != nil {
+		c.cfg.Go(func() { c.stdin.copyFrom(ctx, stdin) })
+	}
+	return c.Log.Attach(ctx, stdout, stderr)
+}
+
+// Files returns the container's file system.
+func (c *Container) Files() *Tree { return c.tree() }
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+func hasEnv(env []string, name string) bool {
+	for _, e := range env {
+		if strings.HasPrefix(e, name+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// lookupEnv returns the last value of a name.
+func lookupEnv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

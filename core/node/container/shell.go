@@ -1,0 +1,543 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+var shells = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true}
+
+// A script that never waits would keep a single-threaded machine from doing
+// anything else: after so many commands it rests for a moment of real time.
+const (
+	commandsPerRest = 500
+	rest            = 2 * time.Millisecond
+)
+
+// session is one command that runs in a container with everything it starts:
+// the container's own, or that of an exec.
+type session struct {
+	c              *Container
+	stdin          io.Reader // nil: empty
+	stdout, stderr io.Writer
+	tty            bool
+
+	mu       sync.Mutex
+	traps    map[string]string // by signal, without SIG
+	pending  []string          // trap bodies to run before the next command
+	waiting  int               // `wait` builtins that are running
+	sleepers map[chan struct{}]struct{}
+	commands int
+}
+
+func newSession(c *Container, stdout, stderr io.Writer) *session {
+	out := &bounded{w: stdout}
+	errs := out
+	if stderr != stdout {
+		errs = &bounded{w: stderr}
+	}
+	return &session{c: c, stdout: out, stderr: errs, traps: map[string]string{}, sleepers: map[chan struct{}]struct{}{}}
+}
+
+// signal delivers a signal. It reports whether the script handles it.
+func (s *session) signal(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, ok := s.traps[name]
+	if !ok {
+		return false
+	}
+	if body != "" {
+		s.pending = append(s.pending, body)
+	}
+	if s.waiting > 0 { // `wait` returns when a trapped signal comes
+		for wake := range s.sleepers {
+			close(wake)
+			delete(s.sleepers, wake)
+		}
+	}
+	return true
+}
+
+// run runs a command line and returns its exit code.
+func (s *session) run(ctx context.Context, argv []string) int {
+	if shells[path.Base(argv[0])] {
+		return s.shell(ctx, argv)
+	}
+	call := &syntax.CallExpr{}
+	for _, arg := range argv {
+		call.Args = append(call.Args, &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: arg}}})
+	}
+	if len(argv[0]) > 0 && strings.HasPrefix(argv[0], "/") && isTool(path.Base(argv[0])) {
+		call.Args[0] = &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: path.Base(argv[0])}}}
+	}
+	runner, err := s.runner()
+	if err != nil {
+		fmt.Fprintln(s.stderr, err)
+		return 126
+	}
+	return s.status(runner.Run(ctx, &syntax.Stmt{Cmd: call}), "sh")
+}
+
+// shell runs sh and its like: with -c, with a file, or with what comes on
+// standard input.
+func (s *session) shell(ctx context.Context, argv []string) int {
+	name := path.Base(argv[0])
+	var options, params []string
+	var script *string
+	rest := argv[1:]
+	for len(rest) > 0 && len(rest[0]) > 1 && (rest[0][0] == '-' || rest[0][0] == '+') && rest[0] != "--" {
+		flag := rest[0]
+		rest = rest[1:]
+		if strings.HasPrefix(flag, "--") {
+			continue // --login, --noprofile, ...
+		}
+		wantsScript := false
+		for _, letter := range flag[1:] {
+			switch letter {
+			case 'c':
+				wantsScript = true
+			case 'e', 'u', 'x', 'f', 'n', 'a':
+				options = append(options, flag[:1]+string(letter))
+			case 'o':
+				if len(rest) > 0 {
+					options = append(options, flag[:1]+"o", rest[0])
+					rest = rest[1:]
+				}
+			}
+		}
+		if wantsScript {
+			if len(rest) == 0 {
+				fmt.Fprintf(s.stderr, "%s: -c requires an argument\n", name)
+				return 2
+			}
+			script, rest = &rest[0], rest[1:]
+			if len(rest) > 0 {
+				rest = rest[1:] // $0
+			}
+			break
+		}
+	}
+	var source io.Reader
+	switch {
+	case script != nil:
+		source, params = strings.NewReader(*script), rest
+	case len(rest) > 0:
+		text, err := s.c.tree().ReadFile(absolute("/", rest[0]))
+		if err != nil {
+			fmt.Fprintf(s.stderr, "%s: can't open '%s': No such file or directory\n", name, rest[0])
+			return 127
+		}
+		source, params = bytes.NewReader(text), rest[1:]
+	}
+	runner, err := s.runner(interp.Params(append(append(options, "--"), params...)...))
+	if err != nil {
+		fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
+		return 2
+	}
+	if source == nil {
+		return s.interactive(ctx, name, runner)
+	}
+	file, err := newParser().Parse(source, "")
+	if err != nil {
+		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
+		return 2
+	}
+	code := s.status(runner.Run(ctx, file), name)
+	if s.trapped(ctx, runner, &code, name) {
+		return code
+	}
+	return code
+}
+
+// trapped runs the traps of signals that came during the last command.
+func (s *session) trapped(ctx context.Context, runner *interp.Runner, code *int, name string) bool {
+	body := s.takePending()
+	if body == "" || ctx.Err() != nil {
+		return false
+	}
+	file, err := newParser().Parse(strings.NewReader(body), "")
+	if err != nil {
+		return false
+	}
+	*code = s.status(runner.Run(ctx, file), name)
+	return true
+}
+
+func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
+// interactive runs what comes on standard input, line by line.
+func (s *session) interactive(ctx context.Context, name string, runner *interp.Runner) int {
+	if s.stdin == nil {
+		return 0
+	}
+	source := s.stdin
+	if s.tty {
+		terminal := newTerminal(s.stdin, s.stdout)
+		s.stdin, source = terminal, terminal
+		s.stdout = terminal.output()
+		s.stderr = s.stdout
+		if err := interp.StdIO(nil, s.stdout, s.stderr)(runner); err != nil {
+			return 2
+		}
+	}
+	prompt := func() {
+		if !s.tty {
+			return
+		}
+		mark := "$"
+		if s.c.cfg.UID == 0 {
+			mark = "#"
+		}
+		if name == "bash" {
+			user := "root"
+			if s.c.cfg.UID != 0 {
+				user = "I have no name!"
+			}
+			fmt.Fprintf(s.stdout, "%s@%s:%s%s ", user, s.c.cfg.Hostname, runner.Dir, mark)
+			return
+		}
+		fmt.Fprintf(s.stdout, "%s %s ", runner.Dir, mark)
+	}
+	code := 0
+	parser := newParser()
+	prompt()
+	for {
+		again := false
+		for stmts, err := range parser.InteractiveSeq(oneByte{source}) {
+			if err != nil {
+				if ctx.Err() == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+					fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
+					code, again = 2, true
+				}
+				break
+			}
+			if parser.Incomplete() {
+				if s.tty {
+					fmt.Fprint(s.stdout, "> ")
+				}
+				continue
+			}
+			for _, stmt := range stmts {
+				err := runner.Run(ctx, stmt)
+				code = s.status(err, name)
+				if runner.Exited() || ctx.Err() != nil {
+					return code
+				}
+			}
+			prompt()
+		}
+		if !again {
+			return code
+		}
+		prompt()
+	}
+}
+
+// oneByte reads a byte at a time, so that the parser does not swallow what a
+// command that it has parsed is to read.
+type oneByte struct{ io.Reader }
+
+func (r oneByte) Read(b []byte) (int, error) {
+	if len(b) > 1 {
+		b = b[:1]
+	}
+	return r.Reader.Read(b)
+}
+
+// status turns what a run returned into an exit code.
+func (s *session) status(err error, name string) int {
+	var code interp.ExitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	case errors.Is(err, context.Canceled):
+		return 137
+	}
+	fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
+	return 1
+}
+
+// runner returns an interpreter whose every way to the world leads into the
+// container.
+func (s *session) runner(options ...interp.RunnerOption) (*interp.Runner, error) {
+	dir := s.c.cfg.Dir
+	if dir == "" {
+		dir = s.c.cfg.Image.Dir
+	}
+	if dir == "" {
+		dir = "/"
+	}
+	all := []interp.RunnerOption{
+		func(r *interp.Runner) error { r.Dir = dir; return nil }, // interp.Dir asks the machine whether it exists
+		interp.Env(expand.ListEnviron(append([]string{"PWD=" + dir, "IFS= \t\n"}, s.c.env...)...)),
+		interp.StdIO(nil, s.stdout, s.stderr),
+		interp.CallHandler(s.call),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
+		interp.OpenHandler(s.open),
+		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
+			return s.c.tree().Stat(name, follow)
+		}),
+		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return s.c.tree().ReadDir(name) }),
+		interp.AccessHandler(func(_ context.Context, name string, mode interp.AccessMode) error {
+			info, err := s.c.tree().Stat(name, true)
+			if err == nil && mode&interp.AccessExec != 0 && info.Mode().Perm()&0o111 == 0 {
+				return fs.ErrPermission
+			}
+			return err
+		}),
+	}
+	return interp.New(append(all, options...)...)
+}
+
+func (s *session) open(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
+	return s.c.tree().Open(absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+}
+
+// call sees every simple command before it runs. It may replace it: that is how
+// traps of signals run, which the interpreter does not know, and how `read`
+// takes the session's standard input, which the interpreter does not get,
+// because it would read ahead.
+func (s *session) call(ctx context.Context, args []string) ([]string, error) {
+	s.mu.Lock()
+	s.commands++
+	tired := s.commands%commandsPerRest == 0
+	s.mu.Unlock()
+	if tired {
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+		}
+	}
+	hc := interp.HandlerCtx(ctx)
+	args, err := s.replace(ctx, hc, args)
+	if body := s.takePending(); body != "" && err == nil {
+		quoted := make([]string, len(args))
+		for i, arg := range args {
+			if quoted[i], err = syntax.Quote(arg, syntax.LangBash); err != nil {
+				return args, nil
+			}
+		}
+		return []string{"eval", body + "\n" + strings.Join(quoted, " ")}, nil
+	}
+	return args, err
+}
+
+func (s *session) takePending() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body := strings.Join(s.pending, "\n")
+	s.pending = nil
+	return body
+}
+
+func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []string) ([]string, error) {
+	switch args[0] {
+	case "trap":
+		return s.trap(args), nil
+	case "read":
+		if hc.Stdin == nil && s.stdin != nil {
+			return s.read(hc, args)
+		}
+	case "wait":
+		s.mu.Lock()
+		s.waiting++ // until the script ends: what runs in the background is what it waits for
+		s.mu.Unlock()
+	case "echo":
+		// The interpreter's echo is bash's; that of sh in small images
+		// interprets no more, so there is nothing to change.
+	}
+	return args, nil
+}
+
+// trap remembers the traps of signals and leaves those of EXIT and ERR to the
+// interpreter.
+func (s *session) trap(args []string) []string {
+	if len(args) < 3 || strings.HasPrefix(args[1], "-") && args[1] != "-" {
+		return args
+	}
+	kept := args[:2:2]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range args[2:] {
+		signal := strings.TrimPrefix(strings.ToUpper(name), "SIG")
+		if number, ok := signalNumbers[signal]; ok {
+			signal = number
+		}
+		switch signal {
+		case "EXIT", "0", "ERR":
+			kept = append(kept, name)
+		default:
+			if args[1] == "-" {
+				delete(s.traps, signal)
+			} else {
+				s.traps[signal] = args[1]
+			}
+		}
+	}
+	if len(kept) == 2 {
+		return []string{"true"}
+	}
+	return kept
+}
+
+var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM"}
+
+// read reads a line of the session's standard input into variables.
+func (s *session) read(hc interp.HandlerContext, args []string) ([]string, error) {
+	var names []string
+	raw := false
+	for i := 1; i < len(args); i++ {
+		switch {
+		case args[i] == "-r":
+			raw = true
+		case args[i] == "-p" && i+1 < len(args):
+			i++
+			fmt.Fprint(hc.Stderr, args[i])
+		case strings.HasPrefix(args[i], "-"):
+		default:
+			names = append(names, args[i])
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"REPLY"}
+	}
+	text, err := readLine(s.stdin)
+	if err != nil && text == "" {
+		return []string{"false"}, nil
+	}
+	if !raw {
+		text = strings.ReplaceAll(text, "\\", "")
+	}
+	fields := strings.Fields(text)
+	var assigns []string
+	for i, name := range names {
+		value := ""
+		switch {
+		case i == len(names)-1 && i < len(fields):
+			value = strings.Join(fields[i:], " ")
+		case i < len(fields):
+			value = fields[i]
+		}
+		quoted, err := syntax.Quote(value, syntax.LangBash)
+		if err != nil || !syntax.ValidName(name) {
+			return []string{"false"}, nil
+		}
+		assigns = append(assigns, name+"="+quoted)
+	}
+	return []string{"eval", strings.Join(assigns, " ")}, nil
+}
+
+func readLine(r io.Reader) (string, error) {
+	var text []byte
+	var b [1]byte
+	for {
+		n, err := r.Read(b[:])
+		if n > 0 {
+			if b[0] == '\n' {
+				return string(text), nil
+			}
+			text = append(text, b[0])
+		}
+		if err != nil {
+			return string(text), err
+		}
+	}
+}
+
+// exec runs what is neither a builtin nor a function.
+func (s *session) exec(ctx context.Context, args []string) error {
+	hc := interp.HandlerCtx(ctx)
+	code := s.command(ctx, hc, args)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case code == 0:
+		return nil
+	}
+	return interp.ExitStatus(code)
+}
+
+func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []string) int {
+	name := path.Base(args[0])
+	k := &call{Context: ctx, session: s, tree: s.c.tree(), name: name, args: args[1:], dir: hc.Dir, env: hc.Env, stdin: hc.Stdin, stdout: hc.Stdout, stderr: hc.Stderr}
+	if k.stdin == nil {
+		if k.stdin = s.stdin; k.stdin == nil {
+			k.stdin = strings.NewReader("")
+		}
+	}
+	if !s.c.cfg.Image.Bare {
+		if f, ok := commands[name]; ok {
+			return f(k)
+		}
+	}
+	if shells[name] && s.c.cfg.Image.hasShell(name) {
+		child := newSession(s.c, hc.Stdout, hc.Stderr)
+		child.stdin = k.stdin
+		child.c = s.c.withEnv(k.environ())
+		return child.shell(ctx, args)
+	}
+	if strings.Contains(args[0], "/") {
+		if code, ok := k.script(ctx, args); ok {
+			return code
+		}
+	}
+	if server, ok := s.c.program(args, k.environ()); ok {
+		stop := s.c.serve(server)
+		defer stop()
+		for _, l := range server.Lines {
+			fmt.Fprintln(hc.Stdout, l)
+		}
+		if server.ExitsAtOnce {
+			return server.ExitCode
+		}
+		<-ctx.Done()
+		return 143
+	}
+	fmt.Fprintf(hc.Stderr, "sh: %s: not found\n", args[0])
+	return 127
+}
+
+// script runs a file of the container as a shell script. It reports whether
+// there is one.
+func (k *call) script(ctx context.Context, args []string) (int, bool) {
+	p := absolute(k.dir, args[0])
+	info, err := k.tree.Stat(p, true)
+	if err != nil || info.IsDir() {
+		return 0, false
+	}
+	if info.Mode().Perm()&0o111 == 0 {
+		fmt.Fprintf(k.stderr, "sh: %s: Permission denied\n", args[0])
+		return 126, true
+	}
+	child := newSession(k.session.c.withEnv(k.environ()), k.stdout, k.stderr)
+	child.stdin = k.stdin
+	return child.shell(ctx, append([]string{"sh", p}, args[1:]...)), true
+}
+
+// withEnv is the container as a process in it sees it that has other variables.
+func (c *Container) withEnv(env []string) *Container {
+	return &Container{origin: c.root(), cfg: c.cfg, Log: c.Log, Started: c.Started, argv: c.argv, env: env, tree: c.tree, ctx: c.ctx, cancel: c.cancel}
+}
+
+func absolute(dir, p string) string {
+	if path.IsAbs(p) {
+		return path.Clean(p)
+	}
+	return path.Join(dir, p)
+}

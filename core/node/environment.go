@@ -1,0 +1,196 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	resourceutil "k8s.io/kubernetes/pkg/api/v1/resource"
+	podshelper "k8s.io/kubernetes/pkg/apis/core/pods"
+	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
+	"k8s.io/kubernetes/pkg/fieldpath"
+	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
+	"k8s.io/kubernetes/pkg/kubelet/envvars"
+	"k8s.io/kubernetes/third_party/forked/golang/expansion"
+)
+
+// environment returns a container's variables, in the order in which later ones
+// win, as upstream's makeEnvironmentVariables. The error is what the Pod's
+// status shows, when a ConfigMap, a Secret or a key in one is missing.
+func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
+	var result []v1.EnvVar
+	known := map[string]string{}
+	services, err := p.serviceVariables(obj)
+	if err != nil {
+		return nil, err
+	}
+	for _, from := range c.EnvFrom {
+		data := map[string]string{}
+		switch {
+		case from.ConfigMapRef != nil:
+			m, err := p.configMaps.ConfigMaps(p.namespace).Get(from.ConfigMapRef.Name)
+			if err != nil {
+				if optional(from.ConfigMapRef.Optional) && apierrors.IsNotFound(err) {
+					continue
+				}
+				return nil, err
+			}
+			data = m.Data
+		case from.SecretRef != nil:
+			s, err := p.secrets.Secrets(p.namespace).Get(from.SecretRef.Name)
+			if err != nil {
+				if optional(from.SecretRef.Optional) && apierrors.IsNotFound(err) {
+					continue
+				}
+				return nil, err
+			}
+			for key, value := range s.Data {
+				data[key] = string(value)
+			}
+		}
+		for _, key := range sortedKeys(data) {
+			name := from.Prefix + key
+			known[name] = data[key]
+			result = append(result, v1.EnvVar{Name: name, Value: data[key]})
+		}
+	}
+	mapping := expansion.MappingFuncFor(known, services)
+	for _, e := range c.Env {
+		value, present, err := p.variable(obj, c, e, mapping)
+		if err != nil {
+			return nil, err
+		}
+		if !present {
+			continue
+		}
+		known[e.Name] = value
+		result = append(result, v1.EnvVar{Name: e.Name, Value: value})
+		delete(services, e.Name)
+	}
+	for _, name := range sortedKeys(services) {
+		if _, set := known[name]; !set {
+			result = append([]v1.EnvVar{{Name: name, Value: services[name]}}, result...)
+		}
+	}
+	return result, nil
+}
+
+func optional(b *bool) bool { return b != nil && *b }
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// variable is the value of one entry of env. present is false where something
+// optional is missing.
+func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(string) string) (value string, present bool, err error) {
+	if e.ValueFrom == nil {
+		return expansion.Expand(e.Value, mapping), true, nil
+	}
+	switch from := e.ValueFrom; {
+	case from.FieldRef != nil:
+		value, err = p.field(obj, from.FieldRef)
+		return value, err == nil, err
+	case from.ResourceFieldRef != nil:
+		if from.ResourceFieldRef.ContainerName != "" && from.ResourceFieldRef.ContainerName != c.Name {
+			value, err = resourceutil.ExtractResourceValueByContainerNameAndNodeAllocatable(from.ResourceFieldRef, obj, from.ResourceFieldRef.ContainerName, p.capacity)
+			return value, err == nil, err
+		}
+		filled := c.DeepCopy()
+		resourceutil.MergeContainerResourceLimits(filled, p.capacity)
+		value, err = resourceutil.ExtractContainerResourceValue(from.ResourceFieldRef, filled)
+		return value, err == nil, err
+	case from.ConfigMapKeyRef != nil:
+		ref := from.ConfigMapKeyRef
+		m, err := p.configMaps.ConfigMaps(p.namespace).Get(ref.Name)
+		if err != nil {
+			if optional(ref.Optional) && apierrors.IsNotFound(err) {
+				return "", false, nil
+			}
+			return "", false, err
+		}
+		value, ok := m.Data[ref.Key]
+		if !ok && !optional(ref.Optional) {
+			return "", false, fmt.Errorf("couldn't find key %v in ConfigMap %v/%v", ref.Key, p.namespace, ref.Name)
+		}
+		return value, ok, nil
+	case from.SecretKeyRef != nil:
+		ref := from.SecretKeyRef
+		s, err := p.secrets.Secrets(p.namespace).Get(ref.Name)
+		if err != nil {
+			if optional(ref.Optional) && apierrors.IsNotFound(err) {
+				return "", false, nil
+			}
+			return "", false, err
+		}
+		value, ok := s.Data[ref.Key]
+		if !ok && !optional(ref.Optional) {
+			return "", false, fmt.Errorf("couldn't find key %v in Secret %v/%v", ref.Key, p.namespace, ref.Name)
+		}
+		return string(value), ok, nil
+	}
+	return "", false, nil
+}
+
+// field is a field of the Pod for the downward API, as upstream's
+// podFieldSelectorRuntimeValue.
+func (p *pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
+	path, _, err := podshelper.ConvertDownwardAPIFieldLabel(ref.APIVersion, ref.FieldPath, "")
+	if err != nil {
+		return "", err
+	}
+	switch path {
+	case "spec.nodeName":
+		return obj.Spec.NodeName, nil
+	case "spec.serviceAccountName":
+		return obj.Spec.ServiceAccountName, nil
+	case "status.hostIP", "status.hostIPs":
+		return p.kubelet.ip, nil
+	case "status.podIP", "status.podIPs":
+		return p.ip, nil
+	}
+	return fieldpath.ExtractFieldPathAsString(obj, path)
+}
+
+// serviceVariables are those of the Service kubernetes and, unless the Pod says
+// otherwise, of the namespace's.
+func (p *pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
+	all, err := p.services.List(labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	links := obj.Spec.EnableServiceLinks == nil || *obj.Spec.EnableServiceLinks
+	var mapped []*v1.Service
+	for _, s := range all {
+		if !v1helper.IsServiceIPSet(s) {
+			continue
+		}
+		if s.Namespace == metav1.NamespaceDefault && s.Name == "kubernetes" || s.Namespace == p.namespace && links {
+			mapped = append(mapped, s)
+		}
+	}
+	slices.SortFunc(mapped, func(a, b *v1.Service) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	m := map[string]string{}
+	for _, e := range envvars.FromServices(mapped) {
+		m[e.Name] = e.Value
+	}
+	return m, nil
+}
+
+// expandCommand replaces $(NAME) in a container's command and args.
+func expandCommand(c *v1.Container, env []v1.EnvVar) (command, args []string) {
+	var vars []kubecontainer.EnvVar
+	for _, e := range env {
+		vars = append(vars, kubecontainer.EnvVar{Name: e.Name, Value: e.Value})
+	}
+	return kubecontainer.ExpandContainerCommandAndArgs(c, vars)
+}

@@ -1,0 +1,217 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	clientset "k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/node/container"
+)
+
+const (
+	defaultNodes  = 2
+	maxNodes      = 2048 // networks of 256 addresses from 10.244.0.0 on
+	workers       = 8    // Pods that take a step at the same time
+	backOffMin    = 10 * time.Second
+	backOffMax    = 5 * time.Minute
+	kubeletPort   = 10250
+	eventsWaiting = 4096 // events that wait for the API server before more are dropped
+)
+
+// Config says which nodes there are. Client and Informers are required.
+type Config struct {
+	// Client reaches the API server as the kubelets. Its user must be allowed
+	// what system:node is.
+	Client clientset.Interface
+	// Informers are shared with whoever else watches; Run starts those that it
+	// needs. Objects may lack managed fields.
+	Informers informers.SharedInformerFactory
+	// Clock is the cluster's. Nil means the real time.
+	Clock *clock.Clock
+	// Count is how many nodes there are. Zero means two.
+	Count int
+	// Capacity is that of each node. What it does not name is 4 CPUs, 8Gi of
+	// memory, 100Gi of ephemeral storage and 110 Pods.
+	Capacity v1.ResourceList
+	// Dialer is how the API server reaches the kubelets and Pods. Nil means
+	// that it does not.
+	Dialer *Dialer
+	// API answers containers that ask for https://kubernetes.default.svc. Nil
+	// means that nothing does.
+	API http.RoundTripper
+}
+
+// Nodes are the nodes of one cluster.
+type Nodes struct {
+	Config
+	clock *clock.Clock
+
+	pods       corelisters.PodLister
+	nodes      corelisters.NodeLister
+	configMaps corelisters.ConfigMapLister
+	secrets    corelisters.SecretLister
+	services   corelisters.ServiceLister
+	claims     corelisters.PersistentVolumeClaimLister
+	slices     discoverylisters.EndpointSliceLister
+	synced     []cache.InformerSynced
+	handlers   []registration
+
+	queue   workqueue.TypedInterface[types.UID]
+	events  *eventSink
+	disk    *container.Disk
+	running sync.WaitGroup
+	ctx     context.Context // of Run
+	turn    atomic.Uint64   // which endpoint is next
+
+	restarts *flowcontrol.Backoff // of containers that crash
+	pulls    *flowcontrol.Backoff // of images
+
+	mu       sync.Mutex
+	kubelets []*kubelet          // in order of their names
+	byName   map[string]*kubelet //
+	byUID    map[types.UID]*pod
+	byIP     map[string]*pod            // Pods that have a network of their own
+	volumes  map[string]*container.File // contents of persistent volumes, by claim
+	blocked  map[types.UID]struct{}     // Pods that wait for a ConfigMap, a Secret or a claim
+}
+
+type registration struct {
+	informer cache.SharedIndexInformer
+	handle   cache.ResourceEventHandlerRegistration
+}
+
+// New returns the nodes of a cluster, which exist once Run has been called. It
+// adds its informers to the factory. It fails if Count is too large or negative
+// or if a part of Config that is required is missing.
+func New(c Config) (*Nodes, error) {
+	switch {
+	case c.Client == nil || c.Informers == nil:
+		return nil, errors.New("nodes need a client and informers")
+	case c.Count < 0 || c.Count > maxNodes:
+		return nil, fmt.Errorf("cannot simulate %d nodes: between 1 and %d are possible", c.Count, maxNodes)
+	case c.Count == 0:
+		c.Count = defaultNodes
+	}
+	n := &Nodes{
+		Config: c, clock: c.Clock,
+		queue:  workqueue.NewTyped[types.UID](),
+		byName: map[string]*kubelet{}, byUID: map[types.UID]*pod{}, byIP: map[string]*pod{},
+		volumes: map[string]*container.File{}, blocked: map[types.UID]struct{}{},
+		restarts: flowcontrol.NewBackOff(backOffMin, backOffMax), pulls: flowcontrol.NewBackOff(backOffMin, backOffMax),
+	}
+	if n.clock == nil {
+		n.clock = clock.New(nil)
+	}
+	n.restarts.Clock, n.pulls.Clock = n.clock, n.clock
+	n.disk = container.NewDisk(n.clock)
+	n.events = newEventSink(c.Client, n.clock)
+
+	core := c.Informers.Core().V1()
+	n.pods, n.nodes = core.Pods().Lister(), core.Nodes().Lister()
+	n.configMaps, n.secrets = core.ConfigMaps().Lister(), core.Secrets().Lister()
+	n.services, n.claims = core.Services().Lister(), core.PersistentVolumeClaims().Lister()
+	n.slices = c.Informers.Discovery().V1().EndpointSlices().Lister()
+	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(),
+		core.Services().Informer(), core.PersistentVolumeClaims().Informer(), c.Informers.Discovery().V1().EndpointSlices().Informer()} {
+		n.synced = append(n.synced, informer.HasSynced)
+	}
+	for i := range c.Count {
+		k := newKubelet(n, i, c.Capacity)
+		n.kubelets = append(n.kubelets, k)
+		n.byName[k.name] = k
+	}
+	if err := n.watch(core.Pods().Informer(), core.Nodes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(), core.PersistentVolumeClaims().Informer()); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Run registers the nodes and runs their kubelets until ctx ends. It returns
+// when everything it started has ended, with nil, or the error for which the
+// nodes could not be registered.
+func (n *Nodes) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		n.queue.ShutDown()
+		n.stopPods()
+		n.running.Wait()
+		for _, r := range n.handlers {
+			_ = r.informer.RemoveEventHandler(r.handle) // the factory may already be shut down
+		}
+	}()
+	n.ctx = ctx
+	n.Informers.Start(ctx.Done())
+	n.running.Go(func() { n.events.run(ctx) })
+	if n.Dialer != nil {
+		stop, err := n.serve(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	for _, k := range n.kubelets {
+		if err := k.register(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("register node %s: %w", k.name, err)
+		}
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
+		return nil
+	}
+	for range workers {
+		n.running.Go(n.work)
+	}
+	n.heartbeats(ctx)
+	return nil
+}
+
+// Names returns the names of the nodes.
+func (n *Nodes) Names() []string {
+	var names []string
+	for _, k := range n.kubelets {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// capacity fills in what a cluster does not say.
+func capacity(given v1.ResourceList) v1.ResourceList {
+	all := v1.ResourceList{
+		v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"),
+		v1.ResourceEphemeralStorage: resource.MustParse("100Gi"), v1.ResourcePods: resource.MustParse("110"),
+	}
+	for name, q := range given {
+		all[name] = q
+	}
+	return all
+}
+
+// Addresses of the nodes are in 172.18.0.0/16, those of Pods in a /24 for each
+// node from 10.244.0.0 on. The cluster's Services are in 10.0.0.0/24.
+func nodeIP(i int) string { return net.IPv4(172, 18, byte((i+2)/250), byte((i+2)%250)).String() }
+
+func podNet(i, host int) string {
+	return net.IPv4(10, byte(244+i/256), byte(i%256), byte(host)).String()
+}
+
+func podCIDR(i int) string { return podNet(i, 0) + "/24" }

@@ -1,0 +1,418 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	statusutil "k8s.io/kubernetes/pkg/util/pod"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubetab/kubetab/core/node/container"
+)
+
+// pod is what a kubelet knows of one Pod.
+type pod struct {
+	*kubelet
+	uid             types.UID
+	namespace, name string
+
+	// The inbox takes what happens elsewhere. It is the only lock that other
+	// goroutines than the one in sync need, and sync holds it only to empty it.
+	inbox          sync.Mutex
+	obj            *v1.Pod // as last seen or written
+	gone           bool    // from the API
+	sourcesChanged bool    // a ConfigMap, Secret or claim that it uses
+	exits          []exit
+	results        []probeResult
+	timer          clock.Timer
+
+	alive atomic.Pointer[[]*container.Container] // that run, for the network
+
+	// The rest belongs to sync; mu lets the kubelet's API read it meanwhile.
+	mu         sync.Mutex
+	admitted   bool
+	started    metav1.Time // status.startTime
+	rejected   *v1.PodStatus
+	ip         string
+	sandbox    bool          // the Pod has a network
+	sandboxAt  time.Time     // when it gets one
+	mounts     *volumes      // nil until its volumes are mounted
+	mountTry   time.Duration // back-off of mounting
+	mountAt    time.Time
+	containers map[string]*record // by name, of all kinds
+	order      []*record
+	ending     *ending       // set once its containers are to stop for good
+	failed     *v1.PodStatus // phase, reason and message that it fails with
+	finished   bool          // nothing runs any more and nothing will
+	deleted    bool          // the final deletion has been asked for
+	next       time.Time     // when sync has something to do; zero: never
+}
+
+// exit is a process that has ended.
+type exit struct {
+	of   *instance
+	code int
+	at   time.Time
+}
+
+func newPod(k *kubelet, obj *v1.Pod) *pod {
+	p := &pod{kubelet: k, uid: obj.UID, namespace: obj.Namespace, name: obj.Name, obj: obj, containers: map[string]*record{}}
+	p.adopt(obj)
+	return p
+}
+
+// adopt makes records of the containers in the spec that have none, with what
+// the API says of earlier runs.
+func (p *pod) adopt(obj *v1.Pod) {
+	add := func(kind kind, c *v1.Container, statuses []v1.ContainerStatus) {
+		if have := p.containers[c.Name]; have != nil {
+			have.spec = c
+			return
+		}
+		r := &record{pod: p, kind: kind, spec: c}
+		r.restore(podutil.GetExistingContainerStatus(statuses, c.Name), p.clock.Now())
+		p.containers[c.Name] = r
+		p.order = append(p.order, r)
+	}
+	for i := range obj.Spec.InitContainers {
+		c := &obj.Spec.InitContainers[i]
+		k := initContainer
+		if podutil.IsRestartableInitContainer(c) {
+			k = sidecar
+		}
+		add(k, c, obj.Status.InitContainerStatuses)
+	}
+	for i := range obj.Spec.Containers {
+		add(mainContainer, &obj.Spec.Containers[i], obj.Status.ContainerStatuses)
+	}
+	for i := range obj.Spec.EphemeralContainers {
+		c := v1.Container(obj.Spec.EphemeralContainers[i].EphemeralContainerCommon)
+		add(ephemeral, &c, obj.Status.EphemeralContainerStatuses)
+	}
+}
+
+// see takes in a newer version. It reports whether there may be something to do.
+func (p *pod) see(obj *v1.Pod) bool {
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	if newer(p.obj, obj) {
+		return false
+	}
+	was := p.obj
+	p.obj = obj
+	// What we wrote ourselves comes back, too: only the status has changed then.
+	return was == obj || was.Generation != obj.Generation || was.DeletionTimestamp.IsZero() != obj.DeletionTimestamp.IsZero() ||
+		!equality.Semantic.DeepEqual(was.DeletionGracePeriodSeconds, obj.DeletionGracePeriodSeconds) ||
+		!equality.Semantic.DeepEqual(was.Annotations, obj.Annotations) || !equality.Semantic.DeepEqual(was.Labels, obj.Labels) ||
+		!equality.Semantic.DeepEqual(was.Spec, obj.Spec) || !equality.Semantic.DeepEqual(was.Status, obj.Status)
+}
+
+func (p *pod) latest() *v1.Pod {
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	return p.obj
+}
+
+// wakeIn puts the Pod into the queue after a while.
+func (p *pod) wakeIn(d time.Duration) {
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.timer = p.clock.AfterFunc(d, func() { p.queue.Add(p.uid) })
+}
+
+// at notes that sync has something to do at t.
+func (p *pod) at(t time.Time) {
+	if p.next.IsZero() || t.Before(p.next) {
+		p.next = t
+	}
+}
+
+// inboxed is what was in the inbox.
+type inboxed struct {
+	obj     *v1.Pod
+	gone    bool
+	sources bool
+	exits   []exit
+	results []probeResult
+}
+
+func (p *pod) open() inboxed {
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	in := inboxed{p.obj, p.gone, p.sourcesChanged, p.exits, p.results}
+	p.sourcesChanged, p.exits, p.results = false, nil, nil
+	return in
+}
+
+// sync takes the Pod one step forward: it takes in what has happened, does what
+// is due, reports what has changed, and sets the timer for what comes next. The
+// error is the API server's.
+func (p *pod) sync(ctx context.Context) error {
+	p.mu.Lock()
+	in := p.open()
+	p.next = time.Time{}
+	if in.gone {
+		p.mu.Unlock()
+		p.abandon()
+		p.release()
+		p.Nodes.forget(p)
+		return nil
+	}
+	now := p.clock.Now()
+	obj := in.obj
+	p.adopt(obj)
+	for _, e := range in.exits {
+		p.exited(e)
+	}
+	if in.sources && p.mounts != nil {
+		p.mounts.refresh(obj)
+	}
+	if terminal(obj) && !p.finished && !p.anyRunning() {
+		p.finished = true // it was so when we first saw it, or has just become so
+	}
+	p.advance(obj, now, in)
+	p.refreshAlive()
+	status := p.status(obj)
+	final := p.finished && obj.DeletionTimestamp != nil && !p.deleted
+	next := p.next
+	finished := p.finished
+	p.mu.Unlock()
+
+	if err := p.report(ctx, obj, status); err != nil {
+		return err
+	}
+	if finished {
+		p.release()
+	}
+	if final {
+		if err := p.delete(ctx, obj); err != nil {
+			return err
+		}
+	}
+	if !next.IsZero() {
+		p.wakeIn(max(next.Sub(p.clock.Now()), 0))
+	}
+	return nil
+}
+
+// refreshAlive tells the network which containers run.
+func (p *pod) refreshAlive() {
+	var alive []*container.Container
+	for _, r := range p.order {
+		if r.running() {
+			alive = append(alive, r.now.c)
+		}
+	}
+	p.alive.Store(&alive)
+}
+
+func terminal(obj *v1.Pod) bool {
+	return obj.Status.Phase == v1.PodSucceeded || obj.Status.Phase == v1.PodFailed
+}
+
+// advance does what is due. It is upstream's SyncPod, SyncTerminatingPod and
+// SyncTerminatedPod in one, taken as far as it goes at this moment.
+func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
+	if p.finished {
+		return
+	}
+	if p.started.IsZero() {
+		if p.started = metav1.NewTime(now); obj.Status.StartTime != nil {
+			p.started = *obj.Status.StartTime
+		}
+	}
+	if p.ending == nil {
+		switch {
+		case obj.DeletionTimestamp != nil:
+			p.end(obj, now, "", nil)
+		case !p.admitted:
+			if reason, message, ok := p.admit(obj); !ok {
+				p.event(obj, nil, v1.EventTypeWarning, reason, message)
+				p.failed = &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
+				p.finished = true
+				return
+			}
+			p.admitted = true
+		}
+	}
+	if p.ending == nil {
+		p.deadline(obj, now)
+		p.evicted(obj, now)
+	}
+	if p.ending != nil {
+		if in.obj.DeletionTimestamp != nil {
+			p.hasten(obj)
+		}
+		p.terminate(obj, now)
+		return
+	}
+	p.start(obj, now, in)
+	if p.ending != nil {
+		p.terminate(obj, now)
+	}
+}
+
+// deadline ends a Pod that has been active for too long.
+func (p *pod) deadline(obj *v1.Pod, now time.Time) {
+	limit := obj.Spec.ActiveDeadlineSeconds
+	if limit == nil {
+		return
+	}
+	until := p.started.Add(time.Duration(*limit) * time.Second)
+	if now.Before(until) {
+		p.at(until)
+		return
+	}
+	const reason, message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+	p.event(obj, nil, v1.EventTypeNormal, reason, message)
+	p.end(obj, now, "", &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: message})
+}
+
+// evicted ends a Pod that is asked to be evicted, as a kubelet under pressure
+// does.
+func (p *pod) evicted(obj *v1.Pod, now time.Time) {
+	resource := obj.Annotations[AnnotationEvict]
+	if resource == "" {
+		return
+	}
+	message := fmt.Sprintf("The node was low on resource: %s. ", resource)
+	p.event(obj, nil, v1.EventTypeWarning, "Evicted", message)
+	p.end(obj, now, "", &v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted", Message: message, Conditions: []v1.PodCondition{{
+		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message, LastTransitionTime: metav1.NewTime(now)}}})
+	p.ending.grace = 0
+}
+
+// report writes the status if it differs from what the API has.
+func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) error {
+	if equality.Semantic.DeepEqual(obj.Status, status) {
+		return nil
+	}
+	written, _, unchanged, err := statusutil.PatchPodStatus(ctx, p.Client, p.namespace, p.name, p.uid, obj.Status, status)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil // its deletion is on the way
+		}
+		return err
+	}
+	if unchanged {
+		return nil
+	}
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	if !newer(p.obj, written) {
+		p.obj = written
+	}
+	return nil
+}
+
+// delete removes the Pod from the API once nothing of it is left.
+func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
+	err := p.Client.CoreV1().Pods(p.namespace).Delete(ctx, p.name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.uid))})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deleted = true
+	return nil
+}
+
+// release gives back what the Pod has of its node.
+func (p *pod) release() {
+	p.state.Lock()
+	delete(p.kubelet.admitted, p.uid)
+	delete(p.ports, p.uid)
+	p.state.Unlock()
+	p.mu.Lock()
+	ip, host := p.ip, p.latestHostNetwork()
+	p.sandbox = false
+	p.mu.Unlock()
+	if ip == "" || host {
+		return
+	}
+	p.Nodes.mu.Lock()
+	mine := p.byIP[ip] == p
+	if mine {
+		delete(p.byIP, ip)
+	}
+	p.Nodes.mu.Unlock()
+	if mine {
+		p.releaseIP(ip)
+	}
+}
+
+func (p *pod) latestHostNetwork() bool { return p.latest().Spec.HostNetwork }
+
+// abandon ends what runs at once and reports nothing.
+func (p *pod) abandon() {
+	p.inbox.Lock()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.inbox.Unlock()
+	p.mu.Lock()
+	var running []*container.Container
+	for _, r := range p.order {
+		if r.running() {
+			running = append(running, r.now.c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range running {
+		c.Kill()
+	}
+}
+
+func (p *pod) anyRunning() bool {
+	for _, r := range p.order {
+		if r.running() {
+			return true
+		}
+	}
+	return false
+}
+
+// event records an event of the Pod, or of one of its containers.
+func (p *pod) event(obj *v1.Pod, c *v1.Container, kind, reason, message string) {
+	ref := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: p.namespace, Name: p.name, UID: p.uid, ResourceVersion: obj.ResourceVersion}
+	if c != nil {
+		ref.FieldPath = fieldPath(obj, c.Name)
+	}
+	p.events.add(ref, kind, reason, message, p.kubelet.name)
+}
+
+func fieldPath(obj *v1.Pod, name string) string {
+	for _, c := range obj.Spec.InitContainers {
+		if c.Name == name {
+			return "spec.initContainers{" + name + "}"
+		}
+	}
+	for _, c := range obj.Spec.EphemeralContainers {
+		if c.Name == name {
+			return "spec.ephemeralContainers{" + name + "}"
+		}
+	}
+	return "spec.containers{" + name + "}"
+}
+
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		_, _ = h.Write([]byte(part))
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,226 @@
+package node
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+)
+
+// retryAfter is how long a Pod waits whose step failed because the API server
+// did not do what it was asked.
+const retryAfter = time.Second
+
+// watch lets what happens in the cluster put Pods into the queue.
+func (n *Nodes) watch(pods, nodes, configMaps, secrets, claims cache.SharedIndexInformer) error {
+	add := func(informer cache.SharedIndexInformer, h cache.ResourceEventHandler) error {
+		handle, err := informer.AddEventHandler(h)
+		if err != nil {
+			return err
+		}
+		n.handlers = append(n.handlers, registration{informer, handle})
+		return nil
+	}
+	seen := func(obj any) {
+		if p, ok := obj.(*v1.Pod); ok && p.Spec.NodeName != "" {
+			n.observe(p)
+		}
+	}
+	if err := add(pods, cache.ResourceEventHandlerFuncs{
+		AddFunc:    seen,
+		UpdateFunc: func(_, now any) { seen(now) },
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			if p, ok := obj.(*v1.Pod); ok {
+				n.removed(p.UID)
+			}
+		},
+	}); err != nil {
+		return err
+	}
+	if err := add(nodes, cache.ResourceEventHandlerFuncs{UpdateFunc: func(was, now any) {
+		a, b := was.(*v1.Node), now.(*v1.Node)
+		if a.Annotations[AnnotationKubelet] != b.Annotations[AnnotationKubelet] {
+			n.enqueueNode(b.Name)
+		}
+	}}); err != nil {
+		return err
+	}
+	changed := func(visit func(*v1.Pod, podutil.Visitor) bool) cache.ResourceEventHandlerFuncs {
+		each := func(obj any) {
+			if object, ok := obj.(interface {
+				GetNamespace() string
+				GetName() string
+			}); ok {
+				n.sourceChanged(object.GetNamespace(), object.GetName(), visit)
+			}
+		}
+		return cache.ResourceEventHandlerFuncs{AddFunc: each, UpdateFunc: func(was, now any) {
+			if was.(interface{ GetResourceVersion() string }).GetResourceVersion() != now.(interface{ GetResourceVersion() string }).GetResourceVersion() {
+				each(now)
+			}
+		}}
+	}
+	if err := add(configMaps, changed(podutil.VisitPodConfigmapNames)); err != nil {
+		return err
+	}
+	if err := add(secrets, changed(podutil.VisitPodSecretNames)); err != nil {
+		return err
+	}
+	return add(claims, changed(func(p *v1.Pod, visit podutil.Visitor) bool {
+		for _, v := range p.Spec.Volumes {
+			if v.PersistentVolumeClaim != nil {
+				visit(v.PersistentVolumeClaim.ClaimName)
+			}
+			if v.Ephemeral != nil {
+				visit(p.Name + "-" + v.Name)
+			}
+		}
+		return true
+	}))
+}
+
+// observe takes in a Pod of a node of ours.
+func (n *Nodes) observe(obj *v1.Pod) {
+	n.mu.Lock()
+	p := n.byUID[obj.UID]
+	if p == nil {
+		k := n.byName[obj.Spec.NodeName]
+		if k == nil {
+			n.mu.Unlock()
+			return
+		}
+		p = newPod(k, obj)
+		n.byUID[obj.UID] = p
+	}
+	n.mu.Unlock()
+	if p.see(obj) {
+		n.queue.Add(obj.UID)
+	}
+}
+
+// removed says that a Pod is gone from the API: what is left of it ends at once.
+func (n *Nodes) removed(uid types.UID) {
+	n.mu.Lock()
+	p := n.byUID[uid]
+	n.mu.Unlock()
+	if p != nil {
+		p.inbox.Lock()
+		p.gone = true
+		p.inbox.Unlock()
+		n.queue.Add(uid)
+	}
+}
+
+func (n *Nodes) enqueueNode(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for uid, p := range n.byUID {
+		if p.kubelet.name == name {
+			n.queue.Add(uid)
+		}
+	}
+}
+
+// sourceChanged wakes Pods that wait for a ConfigMap, Secret or claim, and
+// brings the volumes of running ones up to date.
+func (n *Nodes) sourceChanged(namespace, name string, visit func(*v1.Pod, podutil.Visitor) bool) {
+	n.mu.Lock()
+	var users []*pod
+	for _, p := range n.byUID {
+		if p.namespace == namespace {
+			users = append(users, p)
+		}
+	}
+	n.mu.Unlock()
+	for _, p := range users {
+		obj := p.latest()
+		uses := false
+		visit(obj, func(have string) bool {
+			uses = uses || have == name
+			return !uses
+		})
+		if uses {
+			p.inbox.Lock()
+			p.sourcesChanged = true
+			p.inbox.Unlock()
+			n.queue.Add(p.uid)
+		}
+	}
+}
+
+// work takes Pods from the queue until it is shut down.
+func (n *Nodes) work() {
+	for {
+		uid, quit := n.queue.Get()
+		if quit {
+			return
+		}
+		n.step(uid)
+		n.queue.Done(uid)
+	}
+}
+
+func (n *Nodes) step(uid types.UID) {
+	n.mu.Lock()
+	p := n.byUID[uid]
+	n.mu.Unlock()
+	if p == nil || n.ctx.Err() != nil || p.kubelet.stopped() {
+		return
+	}
+	err := p.sync(n.ctx)
+	if err != nil && n.ctx.Err() == nil {
+		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			klog.FromContext(n.ctx).Error(err, "Failed to sync the Pod, will try again", "pod", klog.KRef(p.namespace, p.name))
+		}
+		p.wakeIn(retryAfter)
+	}
+}
+
+// stopPods ends every container, when the engine ends. Nothing is reported.
+func (n *Nodes) stopPods() {
+	n.mu.Lock()
+	var all []*pod
+	for _, p := range n.byUID {
+		all = append(all, p)
+	}
+	n.mu.Unlock()
+	var each sync.WaitGroup
+	for _, p := range all {
+		each.Go(p.abandon)
+	}
+	each.Wait()
+}
+
+func (n *Nodes) forget(p *pod) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.byUID, p.uid)
+	delete(n.blocked, p.uid)
+	if p.ip != "" && n.byIP[p.ip] == p {
+		delete(n.byIP, p.ip)
+	}
+}
+
+// newer reports whether a's version is later than b's. Versions of one store
+// are numbers that grow.
+func newer(a, b *v1.Pod) bool {
+	x, errX := strconv.ParseUint(a.ResourceVersion, 10, 64)
+	y, errY := strconv.ParseUint(b.ResourceVersion, 10, 64)
+	return errX == nil && errY == nil && x > y
+}
+
+// goWait runs f in a goroutine that Run waits for.
+func (n *Nodes) goWait(f func()) { n.running.Go(f) }
+
+// background is the context of what a Pod starts.
+func (n *Nodes) background() context.Context { return n.ctx }

@@ -1,0 +1,173 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/kubelet/events"
+)
+
+const (
+	sandboxTime = 200 * time.Millisecond // until a Pod has its network
+	mountTryMin = 500 * time.Millisecond
+	mountTryMax = 2*time.Minute + 2*time.Second
+)
+
+// start brings a Pod that is to run as far as it goes: volumes, network, init
+// containers one after the other, then all others. Containers that have ended
+// are started again, probed ones are probed.
+func (p *pod) start(obj *v1.Pod, now time.Time, in inboxed) {
+	if p.mounts == nil && !p.mount(obj, now, in) {
+		return
+	}
+	if !p.sandbox {
+		if p.sandboxAt.IsZero() {
+			p.sandboxAt = now.Add(sandboxTime)
+		}
+		if now.Before(p.sandboxAt) {
+			p.at(p.sandboxAt)
+			return
+		}
+		if !p.network(obj) {
+			p.at(now.Add(retryAfter))
+			return
+		}
+	}
+	for _, r := range p.order {
+		if r.running() && r.kind != ephemeral {
+			r.changed(obj, now)
+			r.probe(obj, now, in)
+		}
+	}
+	if len(in.exits) > 0 {
+		p.at(now) // that it has ended is reported before what follows from it
+		return
+	}
+	initialized := p.initialize(obj, now)
+	if p.ending != nil || p.finished {
+		return
+	}
+	for _, r := range p.order {
+		if r.kind == ephemeral && p.sandbox && r.now == nil {
+			r.start(obj, now)
+		}
+	}
+	if !initialized {
+		return
+	}
+	active := 0
+	for _, r := range p.order {
+		if r.kind != mainContainer {
+			continue
+		}
+		if r.running() {
+			active++
+			continue
+		}
+		if r.restartable(obj) {
+			active++
+			r.start(obj, now)
+		} else {
+			r.waiting = nil
+		}
+	}
+	// A container that was just started has its first probe coming.
+	for _, r := range p.order {
+		if r.running() {
+			r.probe(obj, now, inboxed{})
+		}
+	}
+	if active == 0 { // the Pod is done: sidecars end, and then it is finished
+		p.end(obj, now, "", nil)
+	}
+}
+
+// initialize runs the init containers. It reports whether the others may run.
+func (p *pod) initialize(obj *v1.Pod, now time.Time) bool {
+	// Once a main container has run, the Pod stays initialized; sidecars that
+	// have ended are started again all the same.
+	begun := false
+	for _, r := range p.order {
+		begun = begun || r.kind == mainContainer && r.now != nil
+	}
+	for _, r := range p.order {
+		switch {
+		case r.kind == sidecar:
+			if !r.running() && !r.start(obj, now) && !begun {
+				return false
+			}
+			if !begun && !r.probes.started(r) {
+				r.probe(obj, now, inboxed{})
+				return false
+			}
+		case r.kind == initContainer && !begun:
+			if code, ended := r.exitCode(); ended && code == 0 {
+				continue
+			} else if ended && !r.restartable(obj) {
+				p.end(obj, now, "", nil)
+				return false
+			}
+			r.start(obj, now)
+			return false
+		}
+	}
+	return true
+}
+
+// mount makes the Pod's volumes, which fails while something that they take
+// their files from is missing.
+func (p *pod) mount(obj *v1.Pod, now time.Time, in inboxed) bool {
+	if now.Before(p.mountAt) && !in.sources {
+		p.at(p.mountAt)
+		return false
+	}
+	v, failed := p.prepare(obj)
+	if failed == nil {
+		p.mounts = v
+		p.mountTry = 0
+		return true
+	}
+	if p.mountTry == 0 || !in.sources {
+		for _, f := range failed {
+			p.event(obj, nil, v1.EventTypeWarning, events.FailedMountVolume, f)
+		}
+	}
+	p.mountTry = min(max(2*p.mountTry, mountTryMin), mountTryMax)
+	p.mountAt = now.Add(p.mountTry)
+	p.at(p.mountAt)
+	return false
+}
+
+// network gives the Pod its address.
+func (p *pod) network(obj *v1.Pod) bool {
+	if obj.Spec.HostNetwork {
+		p.ip, p.sandbox = p.kubelet.ip, true
+		return true
+	}
+	ip, ok := p.takeIP()
+	if !ok {
+		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", podCIDR(p.index)))
+		return false
+	}
+	p.ip, p.sandbox = ip, true
+	p.Nodes.mu.Lock()
+	p.byIP[ip] = p
+	p.Nodes.mu.Unlock()
+	return true
+}
+
+// hostname is what a Pod calls itself.
+func hostname(obj *v1.Pod) string {
+	name := obj.Name
+	if obj.Spec.Hostname != "" {
+		name = obj.Spec.Hostname
+	}
+	if obj.Spec.HostnameOverride != nil {
+		name = *obj.Spec.HostnameOverride
+	}
+	if len(name) > 63 {
+		name = name[:63]
+	}
+	return name
+}

@@ -1,0 +1,208 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/portforward"
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	utilexec "k8s.io/utils/exec"
+)
+
+const (
+	streamIdle     = 4 * time.Hour // upstream's streamingConnectionIdleTimeout
+	streamCreation = 30 * time.Second
+)
+
+// session is one exec or attach on a container, in the shape that upstream's
+// streaming server calls.
+type session struct {
+	n   *Nodes
+	p   *pod
+	rec *record
+}
+
+func (n *Nodes) execStream(w http.ResponseWriter, r *http.Request) {
+	s, options, ok := n.session(w, r)
+	if !ok {
+		return
+	}
+	remotecommand.ServeExec(w, r, s, s.p.name, string(s.p.uid), s.rec.spec.Name, r.URL.Query()["command"], options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
+}
+
+func (n *Nodes) attachStream(w http.ResponseWriter, r *http.Request) {
+	s, options, ok := n.session(w, r)
+	if !ok {
+		return
+	}
+	remotecommand.ServeAttach(w, r, s, s.p.name, string(s.p.uid), s.rec.spec.Name, options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
+}
+
+func (n *Nodes) session(w http.ResponseWriter, r *http.Request) (session, *remotecommand.Options, bool) {
+	p, rec, err := n.find(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return session{}, nil, false
+	}
+	options, err := remotecommand.NewOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return session{}, nil, false
+	}
+	p.mu.Lock()
+	running := rec.running()
+	p.mu.Unlock()
+	if !running {
+		http.Error(w, fmt.Sprintf("container not found (%q)", rec.spec.Name), http.StatusInternalServerError)
+		return session{}, nil, false
+	}
+	return session{n, p, rec}, options, true
+}
+
+func (s session) instance() *instance {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	return s.rec.now
+}
+
+// ExecInContainer implements remotecommand.Executor.
+func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []string, in io.Reader, out, errs io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
+	defer s.n.drain(ctx, resize)()
+	var stdout, stderr io.Writer
+	if out != nil {
+		stdout = out
+	}
+	if errs != nil {
+		stderr = errs
+	}
+	if tty {
+		stderr = stdout
+	}
+	code, err := s.instance().c.Exec(ctx, command, in, stdout, stderr, tty)
+	switch {
+	case err != nil:
+		return fmt.Errorf("failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: %w", err)
+	case code != 0:
+		return utilexec.CodeExitError{Err: fmt.Errorf("command terminated with exit code %d", code), Code: code}
+	}
+	return nil
+}
+
+// AttachContainer implements remotecommand.Attacher.
+func (s session) AttachContainer(ctx context.Context, _, _, _ string, in io.Reader, out, errs io.WriteCloser, _ bool, resize <-chan remotecommand.TerminalSize) error {
+	defer s.n.drain(ctx, resize)()
+	var stdout, stderr io.Writer
+	if out != nil {
+		stdout = out
+	}
+	if errs != nil {
+		stderr = errs
+	}
+	if stderr == nil {
+		stderr = stdout // a terminal has one stream
+	}
+	err := s.instance().c.Attach(ctx, in, stdout, stderr)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// drain takes the sizes of a client's terminal, which nothing here looks at.
+func (n *Nodes) drain(ctx context.Context, resize <-chan remotecommand.TerminalSize) (stop func()) {
+	if resize == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	n.goWait(func() {
+		for {
+			select {
+			case _, ok := <-resize:
+				if !ok {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return cancel
+}
+
+func (n *Nodes) forwardStream(w http.ResponseWriter, r *http.Request) {
+	p, _, err := n.find(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	options, err := portforward.NewV4Options(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	portforward.ServePortForward(w, r, forwarder{p}, p.name, string(p.uid), options, streamIdle, streamCreation, portforward.SupportedProtocols)
+}
+
+// forwarder implements portforward.PortForwarder for a Pod's servers.
+type forwarder struct{ *pod }
+
+func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+	l, ok := f.listening(int(port))
+	if !ok || l.HTTP == nil {
+		return fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace: failed to connect to localhost:%d inside namespace, IPv4: dial tcp4 127.0.0.1:%d: connect: connection refused", port, f.uid, port, port)
+	}
+	conn := &streamConn{ReadWriteCloser: stream, closed: make(chan struct{})}
+	server := &http.Server{Handler: l.HTTP, BaseContext: func(net.Listener) context.Context { return ctx }}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	_ = server.Serve(&oneConn{conn: conn}) // ends when the connection does
+	return nil
+}
+
+// streamConn is a stream as a connection. Deadlines, which only keep idle
+// clients away, do not apply.
+type streamConn struct {
+	io.ReadWriteCloser
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *streamConn) Close() error {
+	err := error(nil)
+	c.once.Do(func() {
+		err = c.ReadWriteCloser.Close()
+		close(c.closed)
+	})
+	return err
+}
+
+func (c *streamConn) LocalAddr() net.Addr              { return dialled("127.0.0.1:0") }
+func (c *streamConn) RemoteAddr() net.Addr             { return dialled("127.0.0.1:40000") }
+func (c *streamConn) SetDeadline(time.Time) error      { return nil }
+func (c *streamConn) SetReadDeadline(time.Time) error  { return nil }
+func (c *streamConn) SetWriteDeadline(time.Time) error { return nil }
+
+// oneConn is a listener with one connection, which is closed when that is.
+type oneConn struct {
+	conn *streamConn
+	once sync.Once
+}
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	var first net.Conn
+	l.once.Do(func() { first = l.conn })
+	if first != nil {
+		return first, nil
+	}
+	<-l.conn.closed
+	return nil, net.ErrClosed
+}
+
+func (l *oneConn) Close() error   { return l.conn.Close() }
+func (l *oneConn) Addr() net.Addr { return l.conn.LocalAddr() }
