@@ -117,9 +117,6 @@ func TestCancel(t *testing.T) {
 			<-w.(http.CloseNotifier).CloseNotify()
 			return ErrCancelled
 		},
-			<-w.(http.CloseNotifier).CloseNotify()
-			return ErrCancelled
-		}, //nolint:staticcheck
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan error, 1)
