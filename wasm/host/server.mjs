@@ -36,7 +36,8 @@ function handle(engine, req, res) {
   try {
     stream = engine.open({ method: req.method, url: req.url, headers: req.rawHeaders, hasBody }, answer(req, res, (n) => stream.credit(n)));
   } catch (error) {
-    return refuse(res, 503, error.message);
+    refuse(res, 503, error.message);
+    return drain(req);
   }
   // One chunk of the body is under way at a time, so the request is paused until Go has read it.
   if (hasBody) {
@@ -68,15 +69,22 @@ function answer(req, res, credit) {
     },
     end() {
       res.end();
-      req.resume(); // what is left of a body that nobody read
+      drain(req);
     },
     abort(message) {
       if (res.headersSent) res.destroy();
       else refuse(res, 500, message);
-      req.resume();
+      drain(req);
     },
     pull: () => req.resume(),
   };
+}
+
+// Takes what is left of a body that the engine did not want: a client that is still sending would not
+// look for the answer, and the connection would be closed under it.
+function drain(req) {
+  req.removeAllListeners('data');
+  req.resume();
 }
 
 function refuse(res, code, message) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { startEngine } from './engine.mjs';
@@ -75,6 +75,22 @@ test('a client that does not read holds the handler back', async () => {
   assert.equal(engine.stats().requests, 1);
   socket.destroy();
   await atRest();
+});
+
+test('an answer that comes before the end of the body reaches the client, and the connection goes on', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const body = Buffer.alloc(8 << 20);
+  for (const path of ['/nowhere', '/panic', '/nowhere']) {
+    const ask = request(`${server.url}${path}`, { method: 'POST', agent, headers: { 'Content-Length': body.length } });
+    const sent = new Promise((resolve, reject) => ask.on('finish', resolve).on('error', reject));
+    const answer = new Promise((resolve, reject) => ask.on('response', resolve).on('error', reject));
+    ask.end(body);
+    const response = await answer;
+    assert.ok(response.statusCode >= 400);
+    response.resume();
+    await sent;
+  }
+  agent.destroy();
 });
 
 test('panics are reported: a Status before the head, a broken connection after it', async () => {
