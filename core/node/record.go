@@ -38,7 +38,7 @@ type record struct {
 	last     *v1.ContainerStateTerminated // of the run before
 	restarts int32
 	waiting  *v1.ContainerStateWaiting    // why it does not run; nil: it has not been its turn
-	cleared  bool                     // the back-off before the next run is over
+	cleared  bool                         // the back-off before the next run is over
 	blocked  bool                         // by a ConfigMap or Secret that is missing
 	doneBy   *v1.ContainerStateTerminated // restored from the API: it ended before we knew it
 

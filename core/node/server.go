@@ -16,7 +16,9 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/test/bufconn"
@@ -45,8 +47,9 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 		ConnContext: withAddress, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	inside := &http.Server{Handler: http.HandlerFunc(n.servePod), ErrorLog: quiet, ConnContext: withAddress, BaseContext: func(net.Listener) context.Context { return ctx }}
-	n.running.Go(func() { _ = api.ServeTLS(addressed{kubelets}, "", "") })
-	n.running.Go(func() { _ = inside.Serve(addressed{pods}) })
+	open := &connections{}
+	n.running.Go(func() { _ = api.ServeTLS(addressed{kubelets, open}, "", "") })
+	n.running.Go(func() { _ = inside.Serve(addressed{pods, open}) })
 	n.Dialer.set(func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
@@ -71,7 +74,7 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 			_ = conn.Close()
 			return nil, err
 		}
-		return conn, nil
+		return &addressedConn{Conn: conn, address: dialled(address)}, nil
 	})
 	return func() {
 		n.Dialer.set(nil)
@@ -79,6 +82,7 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 		_ = inside.Close()
 		_ = kubelets.Close()
 		_ = pods.Close()
+		open.close() // those that have been upgraded, too, which the servers no longer know
 	}, nil
 }
 
@@ -93,17 +97,52 @@ func (n *Nodes) kubeletAt(ip string) *kubelet {
 
 // addressed is a listener whose connections begin with the address that the
 // client dialled, which becomes their local address.
-type addressed struct{ net.Listener }
+type addressed struct {
+	net.Listener
+	open *connections
+}
 
 type addressedConn struct {
 	net.Conn
 	address dialled
+	open    *connections // nil at the client's end
 }
 
 type dialled string
 
 func (dialled) Network() string  { return "tcp" }
 func (d dialled) String() string { return string(d) }
+
+// connections are those that are open.
+type connections struct {
+	mu  sync.Mutex
+	all map[*addressedConn]struct{}
+}
+
+func (c *connections) add(conn *addressedConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[*addressedConn]struct{}{}
+	}
+	c.all[conn] = struct{}{}
+}
+
+func (c *connections) remove(conn *addressedConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, conn)
+}
+
+func (c *connections) close() {
+	c.mu.Lock()
+	all := c.all
+	c.all = nil
+	c.mu.Unlock()
+	for conn := range all {
+		_ = conn.Conn.Close() // in memory: nothing to flush
+	}
+}
 
 func (l addressed) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
@@ -117,14 +156,35 @@ func (l addressed) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if b[0] == '\n' {
-			return addressedConn{conn, dialled(line)}, nil
+			accepted := &addressedConn{Conn: conn, address: dialled(line), open: l.open}
+			l.open.add(accepted)
+			return accepted, nil
 		}
 		line = append(line, b[0])
 	}
 }
 
-func (c addressedConn) LocalAddr() net.Addr  { return c.address }
-func (c addressedConn) RemoteAddr() net.Addr { return dialled("10.0.0.1:443") }
+// Read makes a deadline look as it does on a socket: temporary. Otherwise TLS
+// gives up the connection when net/http hands it over to an upgraded protocol,
+// for which it interrupts its own read with a deadline.
+func (c *addressedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+// Close closes the connection.
+func (c *addressedConn) Close() error {
+	if c.open != nil {
+		c.open.remove(c)
+	}
+	return c.Conn.Close()
+}
+
+func (c *addressedConn) LocalAddr() net.Addr  { return c.address }
+func (c *addressedConn) RemoteAddr() net.Addr { return dialled("10.0.0.1:443") }
 
 type addressKey struct{}
 

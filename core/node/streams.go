@@ -157,40 +157,27 @@ func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, str
 	if !ok || l.HTTP == nil {
 		return fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace: failed to connect to localhost:%d inside namespace, IPv4: dial tcp4 127.0.0.1:%d: connect: connection refused", port, f.uid, port, port)
 	}
-	conn := &streamConn{ReadWriteCloser: stream, closed: make(chan struct{})}
+	// A pipe between the stream and the server gives the server the deadlines
+	// with which it interrupts its own reads.
+	near, far := net.Pipe()
 	server := &http.Server{Handler: l.HTTP, BaseContext: func(net.Listener) context.Context { return ctx }}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = near.Close() })
 	defer stop()
-	_ = server.Serve(&oneConn{conn: conn}) // ends when the connection does
+	f.goWait(func() { _ = server.Serve(&oneConn{conn: far}) }) // ends when the connection does
+	f.goWait(func() {
+		_, _ = io.Copy(near, stream)
+	})
+	_, err := io.Copy(stream, near)
+	_ = near.Close()
+	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return err
+	}
 	return nil
 }
 
-// streamConn is a stream as a connection. Deadlines, which only keep idle
-// clients away, do not apply.
-type streamConn struct {
-	io.ReadWriteCloser
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (c *streamConn) Close() error {
-	err := error(nil)
-	c.once.Do(func() {
-		err = c.ReadWriteCloser.Close()
-		close(c.closed)
-	})
-	return err
-}
-
-func (c *streamConn) LocalAddr() net.Addr              { return dialled("127.0.0.1:0") }
-func (c *streamConn) RemoteAddr() net.Addr             { return dialled("127.0.0.1:40000") }
-func (c *streamConn) SetDeadline(time.Time) error      { return nil }
-func (c *streamConn) SetReadDeadline(time.Time) error  { return nil }
-func (c *streamConn) SetWriteDeadline(time.Time) error { return nil }
-
-// oneConn is a listener with one connection, which is closed when that is.
+// oneConn is a listener with one connection. Nothing follows it.
 type oneConn struct {
-	conn *streamConn
+	conn net.Conn
 	once sync.Once
 }
 
@@ -200,9 +187,8 @@ func (l *oneConn) Accept() (net.Conn, error) {
 	if first != nil {
 		return first, nil
 	}
-	<-l.conn.closed
 	return nil, net.ErrClosed
 }
 
-func (l *oneConn) Close() error   { return l.conn.Close() }
+func (l *oneConn) Close() error   { return nil }
 func (l *oneConn) Addr() net.Addr { return l.conn.LocalAddr() }
