@@ -15,8 +15,10 @@ import (
 // that the chain can be built with it; until Nodes.Run it refuses every
 // connection. It is safe for concurrent use.
 type Dialer struct {
-	mu   sync.Mutex
-	dial utilnet.DialFunc
+	mu      sync.Mutex
+	dial    utilnet.DialFunc
+	nodes   *Nodes // that run
+	metrics bool   // InstallMetrics has been called
 }
 
 // NewDialer returns a dialer that no nodes serve yet.
@@ -39,8 +41,11 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	return dial(ctx, network, address)
 }
 
-func (d *Dialer) set(dial utilnet.DialFunc) {
+// set says which nodes there are, and how to reach them. It reports whether
+// the server asks them for metrics.
+func (d *Dialer) set(n *Nodes, dial utilnet.DialFunc) (metrics bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.dial = dial
+	d.nodes, d.dial = n, dial
+	return d.metrics
 }

@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/kubetab/kubetab/core/node/container"
@@ -50,7 +51,7 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 	open := &connections{}
 	n.running.Go(func() { _ = api.ServeTLS(addressed{kubelets, open}, "", "") })
 	n.running.Go(func() { _ = inside.Serve(addressed{pods, open}) })
-	n.Dialer.set(func(ctx context.Context, network, address string) (net.Conn, error) {
+	metrics := n.Dialer.set(n, func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
@@ -76,8 +77,15 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 		}
 		return &addressedConn{Conn: conn, address: dialled(address)}, nil
 	})
+	if metrics {
+		n.running.Go(func() {
+			if err := announceMetrics(ctx, n.Client); err != nil && ctx.Err() == nil {
+				klog.FromContext(ctx).Error(err, "There will be no metrics")
+			}
+		})
+	}
 	return func() {
-		n.Dialer.set(nil)
+		n.Dialer.set(nil, nil)
 		_ = api.Close() // connections in memory: nothing to flush
 		_ = inside.Close()
 		_ = kubelets.Close()
