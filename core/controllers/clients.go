@@ -22,6 +22,10 @@ const rootCAClient = "root-ca-cert-publisher"
 type identities struct {
 	loopback *rest.Config
 	rootCA   []byte
+	// privileged is for controllers that start before RBAC's bootstrap roles
+	// exist: they are the server itself, where their own identities would be
+	// refused at first.
+	privileged bool
 }
 
 var _ clientbuilder.ControllerClientBuilder = identities{}
@@ -38,6 +42,9 @@ func (i identities) Config(name string) (*rest.Config, error) {
 func (i identities) client(name string) *rest.Config {
 	config := rest.CopyConfig(i.loopback)
 	config.UserAgent += "/" + name // rest.AddUserAgent would begin with the name of this program
+	if i.privileged {
+		return config
+	}
 	config.Impersonate = rest.ImpersonationConfig{UserName: serviceaccount.MakeUsername(metav1.NamespaceSystem, name)}
 	return config
 }

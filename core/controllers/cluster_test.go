@@ -38,6 +38,10 @@ type cluster struct {
 // orphan is a Pod on a node that does not exist.
 const orphan = "orphan"
 
+// rootCAPublished says whether namespaces of the shared cluster have the
+// ConfigMap kube-root-ca.crt.
+const rootCAPublished = false
+
 // inEngine are the controllers that the engine runs by itself.
 var inEngine = []string{"-serviceaccount", "-root-ca-cert-publisher", "-clusterrole-aggregation", "-namespace", "-garbagecollector"}
 

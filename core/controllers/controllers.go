@@ -87,7 +87,7 @@ func New(cfg Config) (*Controllers, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Controllers{Config: cfg, enabled: enabled, clients: identities{cfg.Loopback, cfg.RootCA}}
+	c := &Controllers{Config: cfg, enabled: enabled, clients: identities{loopback: cfg.Loopback, rootCA: cfg.RootCA}}
 	if c.root, err = clientset.NewForConfig(cfg.Loopback); err != nil {
 		return nil, fmt.Errorf("controllers: %w", err)
 	}
@@ -173,7 +173,9 @@ func (c *Controllers) Informers() informers.SharedInformerFactory {
 func (c *Controllers) Start(ctx context.Context, serving <-chan struct{}, waitReady func(context.Context) error) error {
 	controllersmetrics.Register()
 	if c.Config.Informers != nil {
-		early := app.ControllerContext{ClientBuilder: c.clients, InformerFactory: c.Config.Informers, ComponentConfig: c.component, ResyncPeriod: c.resync}
+		clients := c.clients
+		clients.privileged = true
+		early := app.ControllerContext{ClientBuilder: clients, InformerFactory: c.Config.Informers, ComponentConfig: c.component, ResyncPeriod: c.resync}
 		if err := c.launch(ctx, early, func(row controller) bool { return row.early }); err != nil {
 			return err
 		}
