@@ -62,7 +62,7 @@ test('the first visit is usable at once, says in numbers what it does, and ends 
   expect(await path().inputValue()).toBe('/api/v1/namespaces');
   await ready(page);
   await status().getByText('200 OK').waitFor();
-  await response().getByText('"kube-system"').first().waitFor();
+  await response().getByText('"kube-node-lease"').first().waitFor();
   expect(stages.join('\n')).toMatch(/Downloading the API server - \d+\.\d of \d+\.\d MB/);
   expect(stages.join('\n')).toMatch(/Starting kube-apiserver v1\.37 - APIs/);
 });
