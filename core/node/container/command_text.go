@@ -584,12 +584,16 @@ func sum(k *call, algorithm func() hash.Hash) int {
 
 func seq(k *call) int {
 	var numbers []int
-	for _, arg := range k.args {
+	separator := "\n"
+	for i := 0; i < len(k.args); i++ {
+		arg := k.args[i]
+		if arg == "-s" && i+1 < len(k.args) {
+			i++
+			separator = k.args[i]
+			continue
+		}
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			if strings.HasPrefix(arg, "-") {
-				continue
-			}
 			return k.fail("invalid number '%s'", arg)
 		}
 		numbers = append(numbers, n)
@@ -608,8 +612,13 @@ func seq(k *call) int {
 	if step == 0 {
 		return k.fail("increment must not be 0")
 	}
-	for n := first; (step > 0 && n <= last) || (step < 0 && n >= last); n += step {
-		if _, err := fmt.Fprintln(k.stdout, n); err != nil || k.Err() != nil {
+	more := func(n int) bool { return step > 0 && n <= last || step < 0 && n >= last }
+	for n := first; more(n); n += step {
+		end := separator
+		if !more(n + step) {
+			end = "\n"
+		}
+		if _, err := fmt.Fprintf(k.stdout, "%d%s", n, end); err != nil || k.Err() != nil {
 			return 1
 		}
 	}

@@ -96,6 +96,7 @@ func (s *session) run(ctx context.Context, argv []string) int {
 // standard input.
 func (s *session) shell(ctx context.Context, argv []string) int {
 	name := path.Base(argv[0])
+	zero := argv[0] // $0
 	var options, params []string
 	var script *string
 	rest := argv[1:]
@@ -126,7 +127,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 			}
 			script, rest = &rest[0], rest[1:]
 			if len(rest) > 0 {
-				rest = rest[1:] // $0
+				zero, rest = rest[0], rest[1:]
 			}
 			break
 		}
@@ -141,7 +142,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 			fmt.Fprintf(s.stderr, "%s: can't open '%s': No such file or directory\n", name, rest[0])
 			return 127
 		}
-		source, params = bytes.NewReader(text), rest[1:]
+		source, params, zero = bytes.NewReader(text), rest[1:], rest[0]
 	}
 	runner, err := s.runner(interp.Params(append(append(options, "--"), params...)...))
 	if err != nil {
@@ -151,30 +152,19 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	if source == nil {
 		return s.interactive(ctx, name, runner)
 	}
-	file, err := newParser().Parse(source, "")
+	file, err := newParser().Parse(source, zero)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
 		return 2
 	}
 	code := s.status(runner.Run(ctx, file), name)
-	if s.trapped(ctx, runner, &code, name) {
-		return code
+	// A signal that came during the last command has its trap run now.
+	if body := s.takePending(); body != "" && ctx.Err() == nil {
+		if trap, err := newParser().Parse(strings.NewReader(body), zero); err == nil {
+			code = s.status(runner.Run(ctx, trap), name)
+		}
 	}
 	return code
-}
-
-// trapped runs the traps of signals that came during the last command.
-func (s *session) trapped(ctx context.Context, runner *interp.Runner, code *int, name string) bool {
-	body := s.takePending()
-	if body == "" || ctx.Err() != nil {
-		return false
-	}
-	file, err := newParser().Parse(strings.NewReader(body), "")
-	if err != nil {
-		return false
-	}
-	*code = s.status(runner.Run(ctx, file), name)
-	return true
 }
 
 func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }

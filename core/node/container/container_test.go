@@ -1,0 +1,302 @@
+package container
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubetab/kubetab/core/clock"
+)
+
+// alone is the network of a container that is alone in the world.
+type alone struct{}
+
+func (alone) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("connect: connection refused")
+}
+
+func (alone) Lookup(name string) ([]string, string, error) {
+	return nil, name, &net.DNSError{Name: name, Err: "no such host"}
+}
+
+func (alone) Dial(context.Context, string, int) error {
+	return errors.New("connect: connection refused")
+}
+
+// box is a container on a clock that stands still, and how it ended.
+type box struct {
+	*Container
+	clock *clock.Clock
+	ended chan int
+}
+
+// run starts a command in an image. The container ends with the test.
+func run(t *testing.T, image string, argv ...string) *box {
+	t.Helper()
+	b, err := tryRun(t, image, argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func tryRun(t *testing.T, name string, argv ...string) (*box, error) {
+	t.Helper()
+	image, err := Resolve(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &box{clock: clock.New(nil), ended: make(chan int, 1)}
+	b.clock.Pause()
+	disk := NewDisk(b.clock)
+	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); running.Wait() })
+	b.Container, err = Start(ctx, Config{
+		Clock: b.clock, Image: image, Argv: argv, Hostname: "box", IP: "10.0.0.9", Env: []string{"COLOR=blue"},
+		Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, Go: running.Go, OnExit: func(code int) { b.ended <- code },
+	})
+	return b, err
+}
+
+// output returns what the container has written, once it has ended.
+func (b *box) output() string {
+	<-b.ended
+	var out bytes.Buffer
+	_ = b.Log.Read(context.Background(), &out, ReadOptions{Tail: -1})
+	return out.String()
+}
+
+// step lets time pass until the condition holds.
+func (b *box) step(t *testing.T, condition func() bool) {
+	t.Helper()
+	for range 2000 {
+		if condition() {
+			return
+		}
+		if err := b.clock.Step(100 * time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("nothing has happened for 200 s")
+}
+
+func TestScripts(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo $COLOR; echo "$HOSTNAME"`:                                         "blue\nbox\n",
+		`for i in a b; do printf "%s " $i; done; echo`:                          "a b \n",
+		`x=$(echo inner | tr a-z A-Z); echo ${x%R}`:                             "INNE\n",
+		`f() { return 4; }; f; echo $?`:                                         "4\n",
+		`case $COLOR in b*) echo yes;; *) echo no;; esac`:                       "yes\n",
+		`echo a > /tmp/f; echo b >> /tmp/f; wc -l < /tmp/f; rm /tmp/f; ls /tmp`: "2\n",
+		`mkdir -p /a/b && cd /a/b && touch c && find /a -type f`:                "/a/b/c\n",
+		`echo one two | while read x y; do echo $y; done`:                       "two\n",
+		`printf 'b\na\nb\n' | sort | uniq -c | sed 's/^ *//'`:                   "1 a\n2 b\n",
+		`echo hello | grep -c l; echo hello | grep -q z || echo none`:           "1\nnone\n",
+		`echo secret | base64; echo c2VjcmV0Cg== | base64 -d`:                   "c2VjcmV0Cg==\nsecret\n",
+		`cat /nope`: "cat: can't open '/nope': No such file or directory\n",
+		`nope`:      "sh: nope: not found\n",
+		`env | grep COLOR; printenv COLOR; unset COLOR; printenv COLOR || echo unset`: "COLOR=blue\nblue\nunset\n",
+		`expr 2 + 3; seq -s x 1 >/dev/null; seq 2 4 | tail -n 1`:                      "5\n4\n",
+		`echo x > /dev/stderr; echo y >&2; echo z > /proc/1/fd/1`:                     "x\ny\nz\n",
+		`cd /tmp && tar cf a.tar -C /etc os-release && tar tf a.tar`:                  "os-release\n",
+		`ln -s /etc/os-release /tmp/l && head -n 1 /tmp/l`:                            "NAME=\"Alpine Linux\"\n",
+		`set -e; false; echo never`:                                                   "",
+		`sh -c 'echo $0 $1' name arg; sh -c 'exit 7'; echo $?`:                        "name arg\n7\n",
+		`wget -qO- http://db || curl -s http://db; echo $?`:                           "wget: can't connect to remote host (db:80): Connection refused\n7\n",
+	} {
+		if got := run(t, "alpine", "sh", "-c", script).output(); got != want {
+			t.Errorf("%s\n got %q\nwant %q", script, got, want)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, test := range []struct {
+		argv []string
+		code int
+	}{
+		{[]string{"true"}, 0}, {[]string{"false"}, 1}, {[]string{"sh", "-c", "exit 42"}, 42}, {[]string{"/bin/sh", "-c", "kill -9 1; exit 5"}, 5},
+		{[]string{"sh", "-c", "nope"}, 127}, {[]string{"test", "-f", "/etc/os-release"}, 0}, {[]string{"cat", "/nope"}, 1}, {[]string{"sh", "-c", "if"}, 2},
+	} {
+		if got := <-run(t, "busybox", test.argv...).ended; got != test.code {
+			t.Errorf("%q exits with %d, want %d", test.argv, got, test.code)
+		}
+	}
+}
+
+func TestSleepIsOnTheClock(t *testing.T) {
+	b := run(t, "busybox", "sh", "-c", "date +%s > /tmp/a; sleep 1h; date +%s > /tmp/b; expr $(cat /tmp/b) - $(cat /tmp/a)")
+	for len(b.ended) == 0 {
+		if err := b.clock.Step(30 * time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	var n int
+	for _, digit := range strings.TrimSpace(b.output()) {
+		n = n*10 + int(digit-'0')
+	}
+	if n < 3600 {
+		t.Errorf("an hour's sleep took %d s", n)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	ended := func(b *box) func() bool { return func() bool { return len(b.ended) > 0 } }
+	t.Run("a server ends", func(t *testing.T) {
+		b := run(t, "nginx")
+		b.Signal("TERM")
+		if code := <-b.ended; code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+	t.Run("a trap runs after the command in the foreground", func(t *testing.T) {
+		b := run(t, "busybox", "sh", "-c", "trap 'echo bye; exit 9' TERM; echo up; while true; do sleep 1; done")
+		b.step(t, func() bool { return b.Log.Tail(1, 100) == "up\n" })
+		b.Signal("TERM")
+		b.step(t, ended(b))
+		if code := <-b.ended; code != 9 || b.Log.Tail(1, 100) != "bye\n" {
+			t.Errorf("exit code %d, log %q", code, b.Log.Tail(9, 100))
+		}
+	})
+	t.Run("wait is interrupted", func(t *testing.T) {
+		b := run(t, "busybox", "sh", "-c", "trap 'echo bye' TERM; sleep 1000 & echo up; wait; echo after")
+		b.step(t, func() bool { return b.Log.Tail(1, 100) == "up\n" })
+		time.Sleep(5 * time.Millisecond) // until the script waits
+		b.Signal("TERM")
+		b.step(t, ended(b))
+		if got := b.Log.Tail(9, 100); got != "up\nbye\nafter\n" {
+			t.Errorf("log %q", got)
+		}
+	})
+	t.Run("without a trap nothing happens", func(t *testing.T) {
+		b := run(t, "busybox", "sleep", "1000")
+		b.Signal("TERM")
+		if !b.Running() {
+			t.Error("PID 1 was ended by a signal that it does not handle")
+		}
+		b.Kill()
+		if code := <-b.ended; code != 137 {
+			t.Errorf("exit code %d", code)
+		}
+		b.Kill()
+		if len(b.ended) > 0 {
+			t.Error("it ended twice")
+		}
+	})
+}
+
+func TestCommandThatIsNotThere(t *testing.T) {
+	for _, test := range [][]string{{"alpine", "nope"}, {"alpine", "/usr/bin/nope"}, {"registry.k8s.io/pause:3.10", "sh"}, {"busybox", "bash"}, {"busybox", ""}} {
+		var missing NotFoundError
+		if _, err := tryRun(t, test[0], test[1:]...); !errors.As(err, &missing) || missing.Command != test[1] {
+			t.Errorf("%q: %v, want a NotFoundError", test, err)
+		}
+	}
+}
+
+func TestImages(t *testing.T) {
+	for name, exists := range map[string]bool{
+		"nginx": true, "nginx:1.27-alpine": true, "nginx:1.16.1": true, "nginx:1.161": false, "nginx:typo": false, "redis:7-alpine3.20": true,
+		"registry.k8s.io/e2e-test-images/agnhost:2.40": true, "k8s.gcr.io/pause:2.0": true, "ghcr.io/me/app:v1.2.3": true, "me/app@sha256:" + strings.Repeat("a", 64): true,
+		"no-such-image": false, "registry.invalid/app": false, "me/does-not-exist:v1": false, "invalidator/app": true, "postgres:16": true, "busybox:1.28": true,
+	} {
+		_, err := Resolve(name)
+		var pull PullError
+		if (err == nil) != exists || err != nil && !errors.As(err, &pull) {
+			t.Errorf("%s: %v, want it to exist: %t", name, err, exists)
+		}
+	}
+	if _, err := Resolve("Nginx"); err == nil || errors.As(err, new(PullError)) {
+		t.Errorf("a name that is no reference: %v", err)
+	}
+	image, _ := Resolve("nginx")
+	for _, test := range []struct{ command, args, want string }{
+		{"", "", "/docker-entrypoint.sh nginx -g daemon off;"}, {"sh", "", "sh"}, {"", "x", "/docker-entrypoint.sh x"}, {"a b", "c", "a b c"},
+	} {
+		if got := strings.Join(image.CommandLine(strings.Fields(test.command), strings.Fields(test.args)), " "); got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
+func TestDatabaseNeedsAPassword(t *testing.T) {
+	b := run(t, "postgres:16")
+	if code := <-b.ended; code != 1 || !strings.Contains(b.Log.Tail(9, 1000), "superuser password is not specified") {
+		t.Errorf("exit code %d: %s", code, b.Log.Tail(9, 1000))
+	}
+}
+
+func TestReadOnlyAndMounts(t *testing.T) {
+	c := clock.New(nil)
+	disk := NewDisk(c)
+	tree := disk.NewTree()
+	data, config := disk.NewDir(0o755), disk.NewDir(0o755)
+	disk.Project(config, map[string]Content{"a": {Data: []byte("1"), Mode: 0o644}, "deep/b": {Data: []byte("2"), Mode: 0o600}})
+	tree.Mount("/data", data, false)
+	tree.MountWritable(data)
+	tree.Mount("/config", config, true)
+	tree.Freeze()
+	for p, allowed := range map[string]bool{"/data/x": true, "/config/a": false, "/config/new": false, "/etc/x": false, "/tmp/x": false, "/dev/null": true} {
+		if err := tree.WriteFile(p, []byte("x"), 0o644); (err == nil) != allowed {
+			t.Errorf("write %s: %v, want it to work: %t", p, err, allowed)
+		}
+	}
+	for p, want := range map[string]string{"/config/a": "1", "/config/deep/b": "2", "/config/../config/..data/a": "1", "/data/x": "x"} {
+		if got, err := tree.ReadFile(p); err != nil || string(got) != want {
+			t.Errorf("read %s: %q, %v", p, got, err)
+		}
+	}
+	// A new content replaces the old one at once, also through a subPath's parent.
+	disk.Project(config, map[string]Content{"a": {Data: []byte("new"), Mode: 0o644}})
+	if got, err := tree.ReadFile("/config/a"); err != nil || string(got) != "new" {
+		t.Errorf("after an update: %q, %v", got, err)
+	}
+	if err := tree.Remove("/data", true); err == nil {
+		t.Error("a mount point was removed")
+	}
+}
+
+func TestLogLimits(t *testing.T) {
+	l := NewLog(clock.New(nil))
+	l.limit = 100
+	w := l.Writer(Stdout)
+	for range 100 {
+		if _, err := io.WriteString(w, "0123456789\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.WriteString(l.Writer(Stderr), "part"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	read := func(o ReadOptions) string {
+		out.Reset()
+		if err := l.Read(context.Background(), &out, o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got := read(ReadOptions{Tail: -1}); len(got) > 100 || len(got) < 80 {
+		t.Errorf("%d bytes are kept of a log of 100", len(got))
+	}
+	l.End()
+	if got := read(ReadOptions{Tail: 2}); got != "0123456789\npart" {
+		t.Errorf("the end is %q", got)
+	}
+	if got := read(ReadOptions{Tail: -1, Stream: Stderr}); got != "part" {
+		t.Errorf("stderr is %q", got)
+	}
+	if got := read(ReadOptions{Tail: 2, LimitBytes: 3}); got != "012" {
+		t.Errorf("three bytes are %q", got)
+	}
+}
