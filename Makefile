@@ -112,6 +112,7 @@ test-race:
 .PHONY: test-js
 test-js: wasm
 	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
+	@node --test wasm/host/ wasm/size.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: wasm
