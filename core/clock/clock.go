@@ -158,7 +158,8 @@ func (c *Clock) dueLocked() []woken {
 		// At least a nanosecond, so that rounding cannot make the alarm ring
 		// again and again without time passing.
 		wait := max(scale(c.waiters[0].at.Sub(now), 1/c.rate), 1)
-		c.alarm = c.base.AfterFunc(wait, c.wake)
+		// In a goroutine of its own: a fake clock calls with its lock held.
+		c.alarm = c.base.AfterFunc(wait, func() { go c.wake() })
 	}
 	return due
 }

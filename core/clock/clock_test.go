@@ -19,6 +19,18 @@ func at(t *testing.T, c *Clock, want time.Duration) {
 	}
 }
 
+// rings waits for a timer and returns when it fired.
+func rings(t *testing.T, c <-chan time.Time) time.Duration {
+	t.Helper()
+	select {
+	case now := <-c:
+		return now.Sub(epoch)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the timer does not fire")
+		return 0
+	}
+}
+
 // fired reports whether a timer's channel holds a time, and which.
 func fired(c <-chan time.Time) (time.Duration, bool) {
 	select {
@@ -98,9 +110,9 @@ func TestTimers(t *testing.T) {
 	if err := c.SetRate(10); err != nil {
 		t.Fatal(err)
 	}
-	base.Step(300 * time.Millisecond) // the fake clock runs AfterFunc before Step returns
-	if got, ok := fired(three.C()); !ok || got != 3*time.Second {
-		t.Errorf("the 3 s timer fired: %v at %v", ok, got)
+	base.Step(300 * time.Millisecond)
+	if got := rings(t, three.C()); got != 3*time.Second {
+		t.Errorf("the 3 s timer fired at %v", got)
 	}
 	if _, ok := fired(ten.C()); ok {
 		t.Error("the 10 s timer fired after 3 s")
@@ -141,8 +153,8 @@ func TestTickerDropsMissedTicks(t *testing.T) {
 		t.Error("missed ticks were kept")
 	}
 	base.Step(500 * time.Millisecond)
-	if got, ok := fired(ticker.C()); !ok || got != 4*time.Second {
-		t.Errorf("tick: %v at %v, want 4s", ok, got)
+	if got := rings(t, ticker.C()); got != 4*time.Second {
+		t.Errorf("tick at %v, want 4s", got)
 	}
 	ticker.Stop()
 	base.Step(time.Minute)
