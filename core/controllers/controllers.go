@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/util/cert"
 	controllersmetrics "k8s.io/component-base/metrics/prometheus/controllers"
 	controllerapp "k8s.io/controller-manager/app"
 	"k8s.io/klog/v2"
@@ -80,12 +81,17 @@ type Controllers struct {
 
 // New checks cfg and returns the controllers, none of which is built yet. It
 // fails on a name in Enabled that kube-controller-manager does not have, on one
-// that is asked for and not available here, with the reason, and on a Loopback
-// that no client can be made of.
+// that is asked for and not available here, with the reason, on a root CA that
+// is no certificate, and on a Loopback that no client can be made of.
 func New(cfg Config) (*Controllers, error) {
 	enabled, err := enabledControllers(cfg.Enabled)
 	if err != nil {
 		return nil, err
+	}
+	if len(cfg.RootCA) > 0 {
+		if _, err := cert.ParseCertsPEM(cfg.RootCA); err != nil {
+			return nil, fmt.Errorf("root CA: %w", err)
+		}
 	}
 	c := &Controllers{Config: cfg, enabled: enabled, clients: identities{loopback: cfg.Loopback, rootCA: cfg.RootCA}}
 	if c.root, err = clientset.NewForConfig(cfg.Loopback); err != nil {
@@ -175,8 +181,9 @@ func (c *Controllers) Start(ctx context.Context, serving <-chan struct{}, waitRe
 	if c.Config.Informers != nil {
 		clients := c.clients
 		clients.privileged = true
-		early := app.ControllerContext{ClientBuilder: clients, InformerFactory: c.Config.Informers, ComponentConfig: c.component, ResyncPeriod: c.resync}
-		if err := c.launch(ctx, early, func(row controller) bool { return row.early }); err != nil {
+		held := informerset.Hold(ctx, c.Config.Informers)
+		early := app.ControllerContext{ClientBuilder: clients, InformerFactory: held, ComponentConfig: c.component, ResyncPeriod: c.resync}
+		if err := c.launch(ctx, early, held, func(row controller) bool { return row.early }); err != nil {
 			return err
 		}
 		c.Config.Informers.Start(serving)
@@ -186,16 +193,17 @@ func (c *Controllers) Start(ctx context.Context, serving <-chan struct{}, waitRe
 	}
 
 	c.informers = informerset.New(c.root, c.resync(), c.Config.Informers)
-	shared, err := c.context(ctx)
+	held := informerset.Hold(ctx, c.informers)
+	shared, err := c.context(ctx, held)
 	if err != nil {
 		return err
 	}
-	return c.launch(ctx, shared, func(row controller) bool { return !row.early || c.Config.Informers == nil })
+	return c.launch(ctx, shared, held, func(row controller) bool { return !row.early || c.Config.Informers == nil })
 }
 
-// launch builds the enabled controllers among those chosen, starts their
-// informers, and runs them.
-func (c *Controllers) launch(ctx context.Context, shared app.ControllerContext, chosen func(controller) bool) error {
+// launch builds the enabled controllers among those chosen over held, which it
+// releases, starts their informers, and runs them.
+func (c *Controllers) launch(ctx context.Context, shared app.ControllerContext, held *informerset.Held, chosen func(controller) bool) error {
 	var built []app.Controller
 	for _, row := range table {
 		if !chosen(row) || !c.enabled[row.name] {
@@ -210,6 +218,7 @@ func (c *Controllers) launch(ctx context.Context, shared app.ControllerContext, 
 			built = append(built, one)
 		}
 	}
+	held.Release()
 	if shared.ObjectOrMetadataInformerFactory != nil {
 		shared.ObjectOrMetadataInformerFactory.Start(ctx.Done())
 		close(shared.InformersStarted)
@@ -242,7 +251,7 @@ func (c *Controllers) resync() time.Duration {
 
 // context is what app.CreateControllerContext makes, over informers that are
 // shared with the API server.
-func (c *Controllers) context(ctx context.Context) (app.ControllerContext, error) {
+func (c *Controllers) context(ctx context.Context, held *informerset.Held) (app.ControllerContext, error) {
 	metadataClient, err := metadata.NewForConfig(c.Loopback)
 	if err != nil {
 		return app.ControllerContext{}, fmt.Errorf("controllers: %w", err)
@@ -250,7 +259,7 @@ func (c *Controllers) context(ctx context.Context) (app.ControllerContext, error
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.root.Discovery()))
 	c.running.Go(func() { wait.UntilWithContext(ctx, func(context.Context) { mapper.Reset() }, mapperPeriod) })
 
-	everything := informerset.NewAnyResource(c.informers, metadataClient, c.resync())
+	everything := informerset.NewAnyResource(c.informers, held, metadataClient, c.resync())
 	c.running.Go(func() {
 		<-ctx.Done()
 		everything.Shutdown()
@@ -258,7 +267,7 @@ func (c *Controllers) context(ctx context.Context) (app.ControllerContext, error
 	started := make(chan struct{})
 	controllers := app.ControllerContext{
 		ClientBuilder:                   c.clients,
-		InformerFactory:                 c.informers,
+		InformerFactory:                 held,
 		ObjectOrMetadataInformerFactory: everything,
 		ComponentConfig:                 c.component,
 		RESTMapper:                      mapper,

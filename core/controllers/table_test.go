@@ -52,3 +52,10 @@ func aliases() []string {
 	}
 	return off
 }
+
+func TestARootCAIsACertificate(t *testing.T) {
+	_, err := controllers.New(controllers.Config{Loopback: &rest.Config{}, RootCA: []byte("not PEM")})
+	if err == nil || !strings.Contains(err.Error(), "root CA") {
+		t.Errorf("New: %v, want one about the root CA", err)
+	}
+}

@@ -239,7 +239,6 @@ func TestAStatefulSetBindsClaims(t *testing.T) {
 		if claim.Status.Phase != corev1.ClaimBound || *claim.Spec.StorageClassName != controllers.StorageClass {
 			t.Errorf("%s is %s in class %v, want Bound in %s", name, claim.Status.Phase, claim.Spec.StorageClassName, controllers.StorageClass)
 		}
-		c.event(t, namespace, name, "WaitForFirstConsumer")
 		c.event(t, namespace, name, "ProvisioningSucceeded")
 	}
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/utils/clock"
+
+	"github.com/kubetab/kubetab/core/controllers/informerset"
 )
 
 // Config says what the scheduler works on.
@@ -30,7 +32,7 @@ type Config struct {
 // Scheduler is kube-scheduler with its default configuration.
 type Scheduler struct {
 	upstream  *scheduler.Scheduler
-	informers informers.SharedInformerFactory
+	informers *informerset.Held // they run already: see Hold
 	events    events.EventBroadcasterAdapter
 }
 
@@ -55,8 +57,8 @@ func New(ctx context.Context, cfg Config) (*Scheduler, error) {
 	}
 
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "kube-scheduler"))
-	s := &Scheduler{informers: cfg.Informers, events: events.NewEventBroadcasterAdapterWithContext(ctx, client)}
-	s.upstream, err = scheduler.New(ctx, client, unfinished{cfg.Informers},
+	s := &Scheduler{informers: informerset.Hold(ctx, cfg.Informers), events: events.NewEventBroadcasterAdapterWithContext(ctx, client)}
+	s.upstream, err = scheduler.New(ctx, client, unfinished{s.informers},
 		nil, // kinds that no plugin of the default profile asks for
 		func(name string) events.EventRecorderLogger { return s.events.NewRecorder(name) },
 		scheduler.WithComponentConfigVersion(settings.APIVersion),
@@ -81,6 +83,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 	s.events.StartRecordingToSink(ctx.Done())
 	defer s.events.Shutdown()
 	s.informers.StartWithContext(ctx)
+	s.informers.Release()
 	s.informers.WaitForCacheSyncWithContext(ctx)
 	if err := s.upstream.WaitForHandlersSync(ctx); err != nil {
 		return // ctx has ended

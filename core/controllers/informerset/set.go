@@ -173,18 +173,20 @@ func dropManagedFields(obj any) (any, error) {
 // informers for every built-in kind, which would hold every object whole.
 type AnyResource struct {
 	set      *Set
+	typed    informers.SharedInformerFactory
 	metadata metadatainformer.SharedInformerFactory
 }
 
-// NewAnyResource returns an informerfactory.InformerFactory over set.
-func NewAnyResource(set *Set, client metadata.Interface, resync time.Duration) *AnyResource {
-	return &AnyResource{set, metadatainformer.NewSharedInformerFactoryWithOptions(client, resync, metadatainformer.WithTransform(dropManagedFields))}
+// NewAnyResource returns an informerfactory.InformerFactory over set, whose
+// informers it hands out through view.
+func NewAnyResource(set *Set, view *Held, client metadata.Interface, resync time.Duration) *AnyResource {
+	return &AnyResource{set, view, metadatainformer.NewSharedInformerFactoryWithOptions(client, resync, metadatainformer.WithTransform(dropManagedFields))}
 }
 
 // ForResource never fails; the error is the interface's.
 func (a *AnyResource) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
 	if a.set.Has(resource) {
-		return a.set.ForResource(resource)
+		return a.typed.ForResource(resource)
 	}
 	return a.metadata.ForResource(resource), nil
 }
