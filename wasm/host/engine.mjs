@@ -44,12 +44,15 @@ export async function startEngine({ wasm, config, onStage, onLog = (text) => pro
   // from which nothing can go on. Without this it would be an unhandled rejection of some timer's.
   const resume = go._resume;
   go._resume = function () {
-    if (engine.code !== undefined) return;
     try {
-      resume.call(go);
+      if (engine.code === undefined) resume.call(go);
     } catch (error) {
       engine.crashed(error);
     }
+    if (engine.code === undefined) return;
+    // A timer of Go's calls _resume until Go has taken the timer, which a program that has ended never does.
+    for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
+    go._scheduledTimeouts.clear();
   };
   const { instance } = await WebAssembly.instantiate(await readFile(wasm), go.importObject);
   engine.memory = instance.exports.mem;
