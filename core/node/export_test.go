@@ -1,4 +1,7 @@
 package node
 
-// Idle reports whether no Pod waits for a step and no event for being written.
-func (n *Nodes) Idle() bool { return n.queue.Len() == 0 && len(n.events.waiting) == 0 }
+// Idle reports whether no Pod takes a step or waits for one, and no event waits
+// for being written.
+func (n *Nodes) Idle() bool {
+	return n.queue.Len() == 0 && n.stepping.Load() == 0 && len(n.events.waiting) == 0
+}

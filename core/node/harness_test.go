@@ -36,6 +36,7 @@ type cluster struct {
 	nodes  *node.Nodes
 	dialer *node.Dialer
 	engine *core.Engine
+	stop   func() // ends the nodes
 }
 
 // start returns a cluster that ends with the test, with everything in it.
@@ -50,9 +51,12 @@ func start(t *testing.T, change ...func(*node.Config)) *cluster {
 	c.clock.Pause()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	t.Cleanup(func() {
+	c.stop = func() {
 		cancel()
 		running.Wait()
+	}
+	t.Cleanup(func() {
+		c.stop()
 		if err := e.Close(); err != nil {
 			t.Errorf("close the engine: %v", err)
 		}
@@ -188,6 +192,7 @@ func (c *cluster) waiting(name, reason string) func() bool {
 // transcript records what a Pod goes through, as a watcher sees it.
 type transcript struct {
 	c    *cluster
+	name string
 	stop func()
 	done chan struct{}
 	mu   sync.Mutex
@@ -202,7 +207,7 @@ func (c *cluster) record(name string) *transcript {
 	if err != nil {
 		c.Fatal(err)
 	}
-	t := &transcript{c: c, stop: w.Stop, done: make(chan struct{})}
+	t := &transcript{c: c, name: name, stop: w.Stop, done: make(chan struct{})}
 	go func() {
 		defer close(t.done)
 		for e := range w.ResultChan() {
@@ -339,9 +344,17 @@ func golden(t testing.TB, name, got string) {
 	}
 }
 
-// text ends the transcript and returns it.
+// String waits until the transcript shows how the Pod is now, and returns it.
 func (t *transcript) String() string {
-	t.c.rest()
+	for range 10 { // what follows from the last step at the same moment belongs to it
+		t.c.rest()
+	}
+	t.c.until("the transcript is complete", func() bool {
+		now := t.c.get(t.name)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return now.Name == "" || t.last == describe(now)
+	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.text.String()

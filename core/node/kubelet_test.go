@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,13 +13,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// sortEvents puts events in the order in which they happened, which their names
+// tell: a time in hexadecimal, and a number where several are of one moment.
 func sortEvents(items []v1.Event) {
-	version := func(e v1.Event) int { n, _ := strconv.Atoi(e.ResourceVersion); return n }
+	when := func(e v1.Event) (int64, int) {
+		_, stamp, _ := strings.Cut(e.Name, ".")
+		stamp, number, _ := strings.Cut(stamp, "-x")
+		at, _ := strconv.ParseInt(stamp, 16, 64)
+		n, _ := strconv.Atoi(number)
+		return at, n
+	}
 	slices.SortStableFunc(items, func(a, b v1.Event) int {
-		if c := a.FirstTimestamp.Compare(b.FirstTimestamp.Time); c != 0 {
-			return c
-		}
-		return cmp.Compare(version(a), version(b))
+		atA, nA := when(a)
+		atB, nB := when(b)
+		return cmp.Or(cmp.Compare(atA, atB), cmp.Compare(nA, nB))
 	})
 }
 

@@ -96,9 +96,9 @@ func TestMissingConfigMap(t *testing.T) {
 
 func TestEphemeralContainer(t *testing.T) {
 	c := start(t)
-	p := c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}}`)
+	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
-	p = c.get("p")
+	p := c.get("p")
 	p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug", Image: "busybox", Command: []string{"sh", "-c", "echo here; exit 4"}}}}
 	if _, err := c.client.CoreV1().Pods("default").UpdateEphemeralContainers(context.Background(), "p", p, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -130,6 +130,19 @@ func TestChangedImageAndResize(t *testing.T) {
 		s := c.get("p").Status
 		return s.ContainerStatuses[0].RestartCount == 1 && s.ContainerStatuses[0].State.Running != nil && strings.HasSuffix(s.ContainerStatuses[0].Image, ":1.28") && s.ObservedGeneration == 3
 	})
+}
+
+// Giving a Pod that cannot pull its image another one helps at once.
+func TestImageIsCorrected(t *testing.T) {
+	c := start(t)
+	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: "nginx:typo"}]}}`)
+	c.pass("in back-off", time.Minute, c.waiting("p", "ImagePullBackOff"))
+	if _, err := c.client.CoreV1().Pods("default").Patch(context.Background(), "p", types.StrategicMergePatchType, []byte(`{"spec":{"containers":[{"name":"main","image":"nginx:1.28"}]}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if took := c.pass("ready", time.Minute, c.ready("p")); took > 3*time.Second {
+		t.Errorf("the Pod was ready after %v", took)
+	}
 }
 
 func TestHeartbeats(t *testing.T) {

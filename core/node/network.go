@@ -102,7 +102,10 @@ func (n network) reach(host string, port int) (container.Listener, *pod, error) 
 	if err != nil {
 		return container.Listener{}, nil, err
 	}
-	address := addresses[n.turn.Add(1)%uint64(len(addresses))]
+	address := addresses[0]
+	if len(addresses) > 1 {
+		address = addresses[n.turn.Add(1)%uint64(len(addresses))]
+	}
 	if l, p, ok := n.Nodes.listening(address, port, n.pod); ok {
 		return l, p, nil
 	}

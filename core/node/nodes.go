@@ -80,6 +80,8 @@ type Nodes struct {
 	ctx     context.Context // of Run
 	turn    atomic.Uint64   // which endpoint is next
 
+	stepping atomic.Int32 // Pods that take a step at this moment
+
 	restarts *flowcontrol.Backoff // of containers that crash
 	pulls    *flowcontrol.Backoff // of images
 

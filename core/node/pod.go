@@ -43,7 +43,6 @@ type pod struct {
 	mu         sync.Mutex
 	admitted   bool
 	started    metav1.Time // status.startTime
-	rejected   *v1.PodStatus
 	ip         string
 	sandbox    bool          // the Pod has a network
 	sandboxAt  time.Time     // when it gets one
@@ -181,8 +180,8 @@ func (p *pod) sync(ctx context.Context) error {
 	if in.sources && p.mounts != nil {
 		p.mounts.refresh(obj)
 	}
-	if terminal(obj) && !p.finished && !p.anyRunning() {
-		p.finished = true // it was so when we first saw it, or has just become so
+	if terminal(obj) && !p.touched() {
+		p.finished = true // it was so when we first saw it
 	}
 	p.advance(obj, now, in)
 	p.refreshAlive()
@@ -237,7 +236,7 @@ func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 	}
 	if p.ending == nil {
 		switch {
-		case obj.DeletionTimestamp != nil:
+		case obj.DeletionTimestamp != nil, terminal(obj):
 			p.end(obj, now, "", nil)
 		case !p.admitted:
 			if reason, message, ok := p.admit(obj); !ok {

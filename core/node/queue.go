@@ -165,8 +165,10 @@ func (n *Nodes) work() {
 		if quit {
 			return
 		}
+		n.stepping.Add(1)
 		n.step(uid)
 		n.queue.Done(uid)
+		n.stepping.Add(-1)
 	}
 }
 

@@ -43,6 +43,8 @@ type record struct {
 	doneBy   *v1.ContainerStateTerminated // restored from the API: it ended before we knew it
 
 	image     container.Image
+	wanted    string    // the image in the spec when it was last looked at
+	hasImage  bool      // image is there for the next run
 	pulling   time.Time // when the pull that goes on began
 	pullUntil time.Time
 	pullError string
@@ -135,6 +137,10 @@ func (r *record) start(obj *v1.Pod, now time.Time) bool {
 	if r.running() {
 		return true
 	}
+	if r.wanted != r.spec.Image { // the image has been changed: what was tried with the old one is void
+		r.wanted, r.hasImage = r.spec.Image, false
+		r.retry, r.pulling, r.pullUntil = time.Time{}, time.Time{}, time.Time{}
+	}
 	if now.Before(r.retry) && !r.blocked {
 		p.at(r.retry)
 		return false
@@ -145,8 +151,11 @@ func (r *record) start(obj *v1.Pod, now time.Time) bool {
 		}
 		r.cleared = true
 	}
-	if !r.pull(obj, now) {
-		return false
+	if !r.hasImage {
+		if !r.pull(obj, now) {
+			return false
+		}
+		r.hasImage = true
 	}
 	env, err := p.environment(obj, r.spec)
 	if err == nil {
@@ -201,7 +210,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	c, err := container.Start(p.background(), container.Config{
 		Clock: p.clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
 		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
-		Files:   func() *container.Tree { return p.mounts.tree(obj, spec, image) },
+		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
 		Network: network{p}, Stdin: spec.Stdin, TTY: spec.TTY, Go: p.goWait,
 		OnExit: func(code int) { p.exit(i, code) },
 	})
@@ -210,7 +219,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 		r.last, r.previous = r.now.ended, r.now
 		r.restarts++
 	}
-	r.now, r.doneBy, r.waiting, r.cleared = i, nil, nil, false
+	r.now, r.doneBy, r.waiting, r.cleared, r.hasImage = i, nil, nil, false, false
 	r.probes.reset()
 	if err != nil {
 		var missing container.NotFoundError

@@ -248,10 +248,10 @@ func (v *volumes) refresh(obj *v1.Pod) {
 
 // tree is the file system of a container's next run: the image's files, fresh,
 // with the Pod's volumes in it.
-func (v *volumes) tree(obj *v1.Pod, c *v1.Container, image container.Image) *container.Tree {
+func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	obj = v.pod.latest() // with the addresses that the status has by now
+	obj := v.pod.latest() // with the addresses that the status has by now
 	v.fillLocked(obj)
 	disk := v.pod.disk
 	t := image.Tree(disk)

@@ -47,8 +47,6 @@ func isTool(name string) bool { return builtins[name] || commands[name] != nil }
 // path returns an argument as an absolute path.
 func (k *call) path(p string) string { return absolute(k.dir, p) }
 
-func (k *call) getenv(name string) string { return k.env.Get(name).String() }
-
 // environ returns the exported variables as NAME=value.
 func (k *call) environ() []string {
 	var env []string

@@ -330,9 +330,7 @@ func curl(k *call) int {
 		b.WriteString("\r\n")
 	}
 	if output == "" {
-		if _, err := k.stdout.Write(b.Bytes()); err == nil {
-			_, err = io.Copy(k.stdout, response.Body)
-		}
+		_, err = io.Copy(k.stdout, io.MultiReader(&b, response.Body))
 	} else {
 		_, err = io.Copy(&b, response.Body)
 		if err == nil {
