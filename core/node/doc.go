@@ -27,4 +27,25 @@
 //     pkg/kubelet/events.
 //   - Idle, there are heartbeats and nothing else.
 //   - Everything ends with the context of Run.
+//
+// # What differs from a real kubelet
+//
+//   - Commands are those of core/node/container, not the image's programs. A
+//     server of an image that nothing is known of answers HTTP on the ports that
+//     its container declares. Images exist unless their name says otherwise.
+//   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
+//     to a minute. A container that waits for one starts as soon as it is there.
+//   - A back-off is reported when it begins, not again at each sync.
+//   - CPU and memory are not limited; OOMKilled and evictions happen when an
+//     annotation asks for them (annotations.go). Usage is made up.
+//   - NetworkPolicies, DNS settings, users and groups, seccomp and the like are
+//     accepted and have no effect. Containers speak HTTP with each other, and
+//     nothing else crosses the network; TCP ports can be probed.
+//   - A change of resources is given to a container at once, without the
+//     conditions and events of a resize.
+//   - Static Pods, device plugins, dynamic resources, image volumes' contents,
+//     checkpoints, critical Pods that preempt others, graceful node shutdown and
+//     garbage collection of images do not exist.
+//   - A Pod needs the ConfigMap kube-root-ca.crt like any other: an engine with
+//     nodes needs a RootCA.
 package node
