@@ -319,7 +319,7 @@ spec:
   - {name: key, secret: {secretName: key}}
   - {name: scratch, emptyDir: {}}
   initContainers:
-  - {name: prepare, image: busybox, command: [sh, -c, "echo prepared > /work/file"], volumeMounts: [{name: scratch, mountPath: /work}]}
+  - {name: prepare, image: busybox, command: [sh, -c, "echo prepared > /scratch/file"], volumeMounts: [{name: scratch, mountPath: /scratch}]}
   containers:
   - name: main
     image: busybox
@@ -344,7 +344,7 @@ spec:
       cat /info/labels; echo; cat /info/cpu; echo
       cat /settings/nested/color; echo
       cat /key/password; echo
-      cat /work/file
+      cat /scratch/file
       ls /var/run/secrets/kubernetes.io/serviceaccount
       cut -c1-3 /var/run/secrets/kubernetes.io/serviceaccount/token
       cat /var/run/secrets/kubernetes.io/serviceaccount/namespace; echo
@@ -356,7 +356,7 @@ spec:
     - {name: info, mountPath: /info}
     - {name: settings, mountPath: /settings}
     - {name: key, mountPath: /key}
-    - {name: scratch, mountPath: /work}
+    - {name: scratch, mountPath: /scratch}
 `)
 	c.pass("succeeded", 30*time.Second, c.phase("p", v1.PodSucceeded))
 	golden(t, "downward-api", c.logs("p", ""))
