@@ -350,7 +350,8 @@ func TestRequestsAreAudited(t *testing.T) {
 }
 
 // TestReadinessStays: /readyz that has been ok does not fall back while the
-// controllers that start afterwards add their informers.
+// controllers that start afterwards add their informers. It looks without a
+// pause: the fall lasts some milliseconds.
 func TestReadinessStays(t *testing.T) {
 	e, err := New(t.Context(), Config{})
 	if err != nil {
@@ -361,17 +362,22 @@ func TestReadinessStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := clientFor(t, e)
-	newNamespace(t, c, "late")
-	if err := c.CoreV1().Namespaces().Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
+	orphan := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "orphan", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "never", UID: "never"}}}}
+	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the last controller works", func(ctx context.Context) (bool, error) {
+	for limit := time.Now().Add(30 * time.Second); ; {
 		if res, body := get(t, e, "/readyz?verbose"); res.StatusCode != 200 {
-			return false, errors.New("readiness fell back:\n" + string(body))
+			t.Fatalf("readiness fell back:\n%s", body)
 		}
-		_, err := c.CoreV1().Namespaces().Get(ctx, "late", metav1.GetOptions{})
-		return apierrors.IsNotFound(err), ignoreNotFound(err)
-	})
+		// The garbage collector is the last to start and works once all its
+		// informers are in sync.
+		if _, err := c.CoreV1().ConfigMaps("default").Get(t.Context(), "orphan", metav1.GetOptions{}); apierrors.IsNotFound(err) {
+			return
+		} else if err != nil || time.Now().After(limit) {
+			t.Fatalf("the object whose owner never was is still there: %v", err)
+		}
+	}
 }
 
 func TestOpenAPIIsServedByGroup(t *testing.T) {
