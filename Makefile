@@ -43,12 +43,6 @@ help: ## print this list
 	@echo
 	@echo "  VERBOSE=1 shows the output of long steps as it comes; it is kept in build/log either way."
 
-# Controllers, scheduler and simulated nodes are not part of the engine yet:
-# nothing that is built links them, their tests take minutes (make test-cluster),
-# and staticcheck has not been satisfied for them.
-CLUSTER  := ./core/controllers/... ./core/scheduling/... ./core/node/...
-PACKAGES  = $$(go list ./... | grep -vE '/core/(controllers|scheduling|node)(/|$$)')
-
 ##### set-up and build
 
 .PHONY: setup
@@ -102,18 +96,14 @@ check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rule
 	@scripts/step "gofmt" scripts/gofmt
 	@scripts/step "go mod tidy changes nothing" go mod tidy -diff
 	@scripts/step "go vet" go vet -tags $(TAGS) ./...
-	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core ./core/etcd ./core/etcd/internal/...
-	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) $(PACKAGES)
+	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core ./core/clock ./core/controllers/... ./core/scheduling ./core/node/... ./core/etcd ./core/etcd/internal/...
+	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) ./...
 	@scripts/step "TypeScript and lint" npm run --silent check -w web
 	@scripts/size --check
 
 .PHONY: test-go
 test-go: native
-	@$(GOTEST) $(PACKAGES)
-
-.PHONY: test-cluster
-test-cluster: ## test controllers, scheduler and nodes, which are not in the engine yet
-	@$(GOTEST) $(CLUSTER)
+	@$(GOTEST) ./...
 
 .PHONY: test-race
 test-race:

@@ -61,6 +61,8 @@ import (
 	kubeoptions "k8s.io/kubernetes/pkg/kubeapiserver/options"
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	"k8s.io/kubernetes/pkg/serviceaccount"
+
+	"github.com/kubetab/kubetab/core/node"
 )
 
 const (
@@ -92,6 +94,7 @@ type chainConfig struct {
 	loopback  *rest.Config
 	servers   []string // storage addresses, see store.go
 	tokens    *serviceAccountTokens
+	dialer    *node.Dialer
 }
 
 // build assembles apiextensions -> kube-apiserver -> aggregator as
@@ -171,6 +174,11 @@ func (c chainConfig) build() (*chain, error) {
 	kubeServer, ok := server.GenericAPIServer.NextDelegate().(*genericapiserver.GenericAPIServer)
 	if !ok {
 		return nil, fmt.Errorf("the aggregator delegates to %T, not to a generic API server", server.GenericAPIServer.NextDelegate())
+	}
+	if c.Nodes > 0 {
+		if err := node.InstallMetrics(kubeServer, c.dialer); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
 	}
 	if err := installLazyOpenAPI(kubeServer, generic.OpenAPIConfig, generic.OpenAPIV3Config, c.identity()); err != nil {
 		return nil, err
@@ -306,6 +314,12 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 	}
 	resolver := aggregatorapiserver.NewClusterIPServiceResolver(inf.Core().V1().Services().Lister())
 	transport := controlplaneapiserver.CreateProxyTransport()
+	kubelets := kubeletclient.KubeletClientConfig{Port: kubeletPort, HTTPTimeout: kubeletTimeout}
+	if c.Nodes > 0 { // Pods, nodes and Services are in this process
+		transport.DialContext = c.dialer.DialContext
+		kubelets.Lookup = c.dialer.Lookup
+		kubelets.PreferredAddressTypes = []string{"InternalIP", "Hostname"}
+	}
 
 	dyn, err := dynamic.NewForConfig(c.loopback)
 	if err != nil {
@@ -348,7 +362,7 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 	return &controlplane.Config{
 		ControlPlane: controlplaneapiserver.Config{Generic: g, Extra: extra},
 		Extra: controlplane.Extra{
-			KubeletClientConfig: kubeletclient.KubeletClientConfig{Port: kubeletPort, HTTPTimeout: kubeletTimeout},
+			KubeletClientConfig: kubelets,
 			// One API server that nobody reaches by a Service's endpoints needs
 			// no lease that says it is alive.
 			EndpointReconcilerType: reconcilers.NoneEndpointReconcilerType,

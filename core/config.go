@@ -8,6 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 )
 
@@ -50,9 +52,21 @@ type Config struct {
 	// Issuer is the URL named in service account tokens. Empty means
 	// https://kubernetes.default.svc.cluster.local.
 	Issuer string
+	// CA signs certificate signing requests that have been approved. Nil means
+	// a fresh one, whose certificates are worth nothing after the engine ends.
+	CA *controllers.Authority
 	// RootCA is the PEM certificate published to every namespace in the
-	// ConfigMap kube-root-ca.crt. Empty means none is published.
+	// ConfigMap kube-root-ca.crt, which every Pod mounts. Empty means CA's.
 	RootCA []byte
+	// Controllers turns controllers on and off by name, as --controllers of
+	// kube-controller-manager does: "*" are all that are on by default, "-foo"
+	// turns foo off. Empty means "*".
+	Controllers []string
+	// NoScheduler leaves Pods unscheduled.
+	NoScheduler bool
+	// ClusterCIDR is the range that Nodes get their podCIDR from. Empty means
+	// that they get none.
+	ClusterCIDR string
 	// Host is the host:port under which clients outside reach the server, as it
 	// appears in discovery. Empty means 10.0.0.1:6443, an address that only
 	// exists in name.
@@ -78,6 +92,12 @@ type Config struct {
 	// CompactionInterval is how old a revision may grow before it is compacted
 	// away. Zero means five minutes as in kube-apiserver; negative means never.
 	CompactionInterval time.Duration
+
+	// Nodes is how many simulated nodes there are. Zero means none.
+	Nodes int
+	// Clock is what the kubelets and the controllers of jobs go by; see core/clock for
+	// who goes by the real time all the same. Nil means the real time.
+	Clock *clock.Clock
 
 	// OnStage, if set, is called as the start proceeds, from the goroutine that
 	// does the work. It must not block.

@@ -18,7 +18,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 
+	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/node"
 )
 
 const (
@@ -99,6 +101,14 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 			return nil, fmt.Errorf("generate a service account key: %w", err)
 		}
 	}
+	if cfg.CA == nil {
+		if cfg.CA, err = controllers.NewAuthority("kubetab"); err != nil {
+			return nil, err
+		}
+	}
+	if len(cfg.RootCA) == 0 {
+		cfg.RootCA = cfg.CA.PEM()
+	}
 	tokens, err := newServiceAccountTokens(cfg.Issuer, key)
 	if err != nil {
 		return nil, err
@@ -120,7 +130,12 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	listener := newAddressListener(cfg.Host)
 	undo = append(undo, func() { _ = listener.Close() })
 
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens}.build()
+	dialer := node.NewDialer()
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens, dialer: dialer}.build()
+	if err != nil {
+		return nil, err
+	}
+	loops, err := newControlLoops(cfg, key, loopback, chain.informers, dialer, running.Done())
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +154,18 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		ended:     make(chan struct{}),
 	}
 	started = true
-	e.run(ctx, running, cancel, cfg, prepared.Run, &controllers{loopback: loopback, informers: chain.informers, rootCA: cfg.RootCA, serving: running.Done()}, func() {
+	e.run(ctx, running, cancel, cfg, prepared.Run, loops, func() {
 		inProcess.stop()
 		release()
 	})
 	return e, nil
 }
 
-// run starts the server's run loop and the controllers, and the goroutine that
+// run starts the server's run loop and the control loops, and the goroutine that
 // ends them: when Close is called, when the caller's context ends, or when one
 // of them fails. It returns at once.
-func (e *Engine) run(caller, serving context.Context, stopServing context.CancelFunc, cfg Config, serve func(context.Context) error, c *controllers, release func()) {
-	failed := make(chan error, 2) // one slot for each goroutine below that can fail
+func (e *Engine) run(caller, serving context.Context, stopServing context.CancelFunc, cfg Config, serve func(context.Context) error, loops *controlLoops, release func()) {
+	failed := make(chan error, 3) // one slot for each goroutine that can fail: server, start, nodes
 	var server sync.WaitGroup
 	server.Go(func() {
 		// Upstream's run loop: it starts the hooks, and once its context has
@@ -165,15 +180,15 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 	go func() {
 		defer close(started)
 		cfg.OnStage(StageControllers)
-		err := c.start(controlling, func(ctx context.Context) error {
+		ready := func(ctx context.Context) error {
 			if err := e.Ready(ctx); err != nil {
 				return err
 			}
 			cfg.OnStage(StageReady)
 			return nil
-		})
-		if err != nil && controlling.Err() == nil {
-			failed <- fmt.Errorf("controllers: %w", err)
+		}
+		if err := loops.start(controlling, ready, failed); err != nil && controlling.Err() == nil {
+			failed <- err
 		}
 	}()
 	go func() {
@@ -194,10 +209,10 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 		// the garbage collector does, for minutes.
 		stopControllers()
 		<-started
-		c.running.Wait()
+		loops.wait()
 		stopServing()
 		server.Wait()
-		c.informers.Shutdown()
+		loops.informers.Shutdown()
 		release()
 		close(e.ended)
 	}()

@@ -2,7 +2,11 @@ package core
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
 	"net/http"
@@ -23,6 +27,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 )
 
 const testToken = "static-token-of-a-viewer"
@@ -62,7 +67,7 @@ func sharedEngine(t *testing.T) *Engine {
 	shared.once.Do(func() {
 		shared.engine, shared.err = New(context.Background(), Config{
 			AuditSink: &shared.audit,
-			RootCA:    []byte("-----BEGIN CERTIFICATE-----\nc29tZQ==\n-----END CERTIFICATE-----\n"),
+			RootCA:    testRootCA(),
 			Tokens:    map[string]user.Info{testToken: viewer},
 		})
 		if shared.err == nil {
@@ -486,4 +491,17 @@ func TestCompactionOnDemand(t *testing.T) {
 	if res, _ := get(t, e, CompactPath); res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d, want 405", res.StatusCode)
 	}
+}
+
+// testRootCA is a certificate that nobody has the key of.
+func testRootCA() []byte {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubernetes"}, key)
+	if err != nil {
+		panic(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }

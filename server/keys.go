@@ -77,6 +77,9 @@ func (k *Keys) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: k.ca.Raw})
 }
 
+// Authority returns the certificate authority's certificate and key, with which certificate signing requests are signed.
+func (k *Keys) Authority() (*x509.Certificate, crypto.Signer) { return k.ca, k.caKey }
+
 // Token returns the administrator's bearer token.
 func (k *Keys) Token() string { return k.token }
 

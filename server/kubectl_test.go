@@ -18,7 +18,7 @@ var (
 )
 
 // TestKubectl plays testdata/kubectl with the kubectl of the same version. Each file is a terminal of its own, with an
-// own namespace of the file's name as the current one. With -kubeconfig the same files are played against another
+// own namespace of the file's name as the current one. Nothing is scheduled. With -kubeconfig the same files are played against another
 // cluster: a real kube-apiserver prints the same.
 func TestKubectl(t *testing.T) {
 	kubectl, err := process.Binary("kubectl")
@@ -27,7 +27,7 @@ func TestKubectl(t *testing.T) {
 	}
 	config := *kubeconfig
 	if config == "" {
-		config = startKubetab(t).Kubeconfig
+		config = startKubetab(t, "--nodes", "0", "--scheduler=false").Kubeconfig
 	}
 	files, err := filepath.Glob("testdata/kubectl/*.txt")
 	if err != nil || len(files) == 0 {

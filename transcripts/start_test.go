@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// start runs "kubetab serve" with everything in memory on ports of its own, and stops it when the test ends. served
+// start runs "kubetab serve" with everything in memory on ports of its own, without nodes and scheduler as where the
+// transcripts were recorded, and stops it when the test ends. served
 // fails the test where the server panicked or ended.
 func start(t *testing.T) (o Options, served func()) {
 	t.Helper()
@@ -23,7 +24,7 @@ func start(t *testing.T) (o Options, served func()) {
 		t.Fatalf("%v\nBuild it with \"make build\", name another with -kubetab, or a running server with -url.", err)
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	p := launch(t, *program, "serve", "--listen", "127.0.0.1:0", "--http", "", "--kubeconfig", kubeconfig)
+	p := launch(t, *program, "serve", "--listen", "127.0.0.1:0", "--http", "", "--kubeconfig", kubeconfig, "--nodes", "0", "--scheduler=false")
 	p.await(t, func() (ok bool) {
 		o, ok = fromKubeconfig(kubeconfig)
 		return ok
@@ -34,7 +35,7 @@ func start(t *testing.T) (o Options, served func()) {
 // startWasm runs the module behind Node, see wasm/host.mjs.
 func startWasm(t *testing.T) (o Options, served func()) {
 	t.Helper()
-	p := launch(t, "node", "../wasm/host.mjs", "--wasm", *wasm)
+	p := launch(t, "node", "../wasm/host.mjs", "--wasm", *wasm, "--config", `{"nodes": 0, "noScheduler": true}`)
 	p.await(t, func() bool {
 		found := regexp.MustCompile(`(?m)^listening (http\S+)`).FindSubmatch(p.output())
 		if found != nil {

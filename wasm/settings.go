@@ -17,6 +17,9 @@ type settings struct {
 	FeatureGates    map[string]bool   `json:"featureGates"`    // as --feature-gates
 	EmulatedVersion string            `json:"emulatedVersion"` // such as "1.36"
 	Host            string            `json:"host"`            // host:port in discovery
+	Nodes           int               `json:"nodes"`           // how many simulated nodes
+	Controllers     []string          `json:"controllers"`     // as --controllers of kube-controller-manager
+	NoScheduler     bool              `json:"noScheduler"`     // Pods stay where they are put
 	Verbosity       int               `json:"verbosity"`       // of the log on stderr: 0 is warnings and errors, n is klog's V(n-1)
 	GCPercent       int               `json:"gcPercent"`       // as GOGC
 	Anonymous       bool              `json:"anonymous"`       // requests without credentials are anonymous, not the administrator's
@@ -25,10 +28,13 @@ type settings struct {
 // defaultGCPercent trades time for memory, which a tab has less of.
 const defaultGCPercent = 50
 
+// defaultNodes are enough to see Pods spread and move.
+const defaultNodes = 2
+
 // parseSettings reads text; empty text means the defaults.
 // Errors: text that is not one JSON object of known fields.
 func parseSettings(text string) (settings, error) {
-	s := settings{GCPercent: defaultGCPercent}
+	s := settings{GCPercent: defaultGCPercent, Nodes: defaultNodes}
 	if text == "" {
 		return s, nil
 	}
@@ -52,6 +58,9 @@ func (s settings) engine() core.Config {
 		FeatureGates:    s.FeatureGates,
 		EmulatedVersion: s.EmulatedVersion,
 		Host:            s.Host,
+		Nodes:           s.Nodes,
+		Controllers:     s.Controllers,
+		NoScheduler:     s.NoScheduler,
 	}
 	if !s.Anonymous {
 		c.DefaultUser = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}

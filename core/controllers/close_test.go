@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubetab/kubetab/core/controllers"
+	"github.com/kubetab/kubetab/core"
 )
 
 // These tests look at all goroutines of the process. The file names see to it
@@ -31,7 +31,7 @@ func TestEndLeavesNoGoroutine(t *testing.T) {
 			ignore := leaks()
 			// Without a cluster CIDR: the node-ipam controller does not shut
 			// its queue down when it ends before its cache is filled.
-			c, err := startCluster(t.Context(), controllers.Config{ServiceAccountKey: testKey, CA: testAuthority, RootCA: testRootCA})
+			c, err := startCluster(t.Context(), core.Config{ServiceAccountKey: testKey, CA: testAuthority, RootCA: testRootCA})
 			if err != nil {
 				t.Fatal(err)
 			}

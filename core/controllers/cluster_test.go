@@ -23,8 +23,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubetab/kubetab/core"
-	"github.com/kubetab/kubetab/core/controllers"
-	"github.com/kubetab/kubetab/core/scheduling"
 )
 
 // cluster is an engine with controllers and the scheduler, and nodes that do
@@ -40,50 +38,22 @@ const orphan = "orphan"
 
 // rootCAPublished says whether namespaces of the shared cluster have the
 // ConfigMap kube-root-ca.crt.
-const rootCAPublished = false
+const rootCAPublished = true
 
-// inEngine are the controllers that the engine runs by itself.
-var inEngine = []string{"-serviceaccount", "-root-ca-cert-publisher", "-clusterrole-aggregation", "-namespace", "-garbagecollector"}
-
-// startCluster returns a cluster without nodes whose controllers run.
-func startCluster(ctx context.Context, cfg controllers.Config) (*cluster, error) {
-	engine, err := core.New(ctx, core.Config{})
+// startCluster returns a ready cluster without nodes.
+func startCluster(ctx context.Context, cfg core.Config) (*cluster, error) {
+	engine, err := core.New(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Loopback = engine.RESTConfig()
-	cfg.Loopback.UserAgent = "kube-controller-manager/test"
-	if cfg.Enabled == nil {
-		cfg.Enabled = []string{"*"}
-	}
-	cfg.Enabled = append(cfg.Enabled, inEngine...)
-	all, err := controllers.New(cfg)
+	client, err := kubernetes.NewForConfig(engine.RESTConfig())
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	running, cancel := context.WithCancel(ctx)
-	var scheduler sync.WaitGroup
-	end := func() error {
-		cancel()
-		scheduler.Wait()
-		all.Wait()
-		return engine.Close()
+	if err := engine.Ready(ctx); err != nil {
+		return nil, errors.Join(err, engine.Close())
 	}
-	if err := all.Start(running, nil, engine.Ready); err != nil {
-		return nil, errors.Join(err, end())
-	}
-	loopback := engine.RESTConfig()
-	loopback.UserAgent = "kube-scheduler/test"
-	s, err := scheduling.New(running, scheduling.Config{Loopback: loopback, Informers: all.Informers()})
-	if err != nil {
-		return nil, errors.Join(err, end())
-	}
-	scheduler.Go(func() { s.Run(running) })
-	client, err := kubernetes.NewForConfig(engine.RESTConfig())
-	if err != nil {
-		return nil, errors.Join(err, end())
-	}
-	return &cluster{engine, client, end}, nil
+	return &cluster{engine, client, engine.Close}, nil
 }
 
 // shared is the cluster of the tests that start none of their own. It has the
@@ -99,7 +69,7 @@ func sharedCluster(t *testing.T) *cluster {
 	t.Helper()
 	shared.once.Do(func() {
 		ctx := context.Background()
-		if shared.cluster, shared.err = startCluster(ctx, controllers.Config{ServiceAccountKey: testKey, CA: testAuthority, ClusterCIDR: "10.244.0.0/16", RootCA: testRootCA}); shared.err != nil {
+		if shared.cluster, shared.err = startCluster(ctx, core.Config{ServiceAccountKey: testKey, CA: testAuthority, ClusterCIDR: "10.244.0.0/16", RootCA: testRootCA}); shared.err != nil {
 			return
 		}
 		if shared.nodes, shared.err = runNodes(ctx, shared.cluster.client); shared.err != nil {

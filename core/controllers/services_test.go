@@ -82,6 +82,7 @@ func TestEndpointsOfNobodyAreMirrored(t *testing.T) {
 	if _, err := c.client.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	//lint:ignore SA1019 the mirroring controller is there for those who still write Endpoints
 	addresses := &corev1.Endpoints{ObjectMeta: meta, Subsets: []corev1.EndpointSubset{{
 		Addresses: []corev1.EndpointAddress{{IP: "192.0.2.7"}}, Ports: []corev1.EndpointPort{{Port: 8080}}}}}
 	if _, err := c.client.CoreV1().Endpoints(namespace).Create(t.Context(), addresses, metav1.CreateOptions{}); err != nil {

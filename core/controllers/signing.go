@@ -3,6 +3,9 @@ package controllers
 import (
 	"context"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -15,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/certificate/csr"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	certificatesapi "k8s.io/kubernetes/pkg/apis/certificates"
@@ -55,6 +59,25 @@ func verifierFor(signer string) (requestVerifier, error)
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
+}
+
+// NewAuthority returns a fresh authority with a P-256 key that is good for ten
+// years, as client-go's util/cert makes it. It fails when there is no randomness.
+func NewAuthority(commonName string) (*Authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generate the authority's key: %w", err)
+	}
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: commonName}, key)
+	if err != nil {
+		return nil, fmt.Errorf("sign the authority's certificate: %w", err)
+	}
+	return &Authority{Certificate: certificate, Key: key}, nil
+}
+
+// PEM returns the authority's certificate as clients are given it.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: a.Certificate.Raw})
 }
 
 // signing signs approved certificate signing requests with Config.CA, by the

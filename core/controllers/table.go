@@ -78,7 +78,7 @@ var table = []controller{
 	{name: names.StorageVersionMigratorController, descriptor: newStorageVersionMigratorControllerDescriptor},
 
 	{name: names.PersistentVolumeAttachDetachController, aliases: []string{"attachdetach"}, absent: "simulated volumes are not attached: their CSIDriver says attachRequired: false"},
-	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, absent: "it expands through in-tree plugins that mount; simulated volumes are resized by their provisioner"},
+	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, absent: "it expands volumes through plugins that mount them, and simulated volumes have none"},
 	{name: names.SELinuxWarningController, absent: "off by default upstream, and nodes without a kernel have no SELinux"},
 	{name: names.StorageVersionGarbageCollectorController, aliases: []string{"storage-version-gc"}, absent: "needs APIServerIdentity and StorageVersionAPI, which are for several API servers"},
 }

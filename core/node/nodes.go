@@ -80,6 +80,8 @@ type Nodes struct {
 	ctx     context.Context // of Run
 	turn    atomic.Uint64   // which endpoint is next
 
+	registered chan struct{} // closed by Run
+
 	stepping atomic.Int32 // Pods that take a step at this moment
 
 	restarts *flowcontrol.Backoff // of containers that crash
@@ -113,7 +115,7 @@ func New(c Config) (*Nodes, error) {
 	}
 	n := &Nodes{
 		Config: c, clock: c.Clock,
-		queue:  workqueue.NewTyped[types.UID](),
+		queue: workqueue.NewTyped[types.UID](), registered: make(chan struct{}),
 		byName: map[string]*kubelet{}, byUID: map[types.UID]*pod{}, byIP: map[string]*pod{},
 		volumes: map[string]*container.File{}, blocked: map[types.UID]struct{}{},
 		restarts: flowcontrol.NewBackOff(backOffMin, backOffMax), pulls: flowcontrol.NewBackOff(backOffMin, backOffMax),
@@ -177,6 +179,7 @@ func (n *Nodes) Run(ctx context.Context) error {
 			return fmt.Errorf("register node %s: %w", k.name, err)
 		}
 	}
+	close(n.registered)
 	if !cache.WaitForCacheSync(ctx.Done(), n.synced...) {
 		return nil
 	}
@@ -186,6 +189,10 @@ func (n *Nodes) Run(ctx context.Context) error {
 	n.heartbeats(ctx)
 	return nil
 }
+
+// Registered is closed when the API server knows all nodes, which it never is
+// when Run ends before.
+func (n *Nodes) Registered() <-chan struct{} { return n.registered }
 
 // Names returns the names of the nodes.
 func (n *Nodes) Names() []string {

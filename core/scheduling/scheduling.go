@@ -33,7 +33,8 @@ type Config struct {
 type Scheduler struct {
 	upstream  *scheduler.Scheduler
 	informers *informerset.Held // they run already: see Hold
-	events    events.EventBroadcasterAdapter
+	//lint:ignore SA1019 the scheduler's own constructor takes recorders of this adapter
+	events events.EventBroadcasterAdapter
 }
 
 // New builds the scheduler as kube-scheduler's app.Setup does. ctx must be the

@@ -109,6 +109,42 @@ var patches = []patch{
 		why:    "umask(2); kubectl proxy and cp set it",
 	},
 	{
+		module: "k8s.io/kubernetes", file: "cmd/kube-controller-manager/app/plugins.go",
+		sha256: "c76086d44f85a1816d16d2f7b9a9303040e2c9422b20d26fb4ec3e36f394b1b6",
+		twin:   "plugins_js.go",
+		why:    "volume plugins that mount, and kubelet code below them; linked by the controllers' constructors, which do not run with them",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/controller/podgc/gc_controller.go",
+		sha256: "9f814c5fb51cf6c7fd91e47d91a5cbda3f04ec20c22ea6a3f0f02cabfbf89921",
+		edits: []edit{
+			{"\t\"k8s.io/kubernetes/pkg/kubelet/eviction\"\n", ""},
+			{
+				"iEvicted, jEvicted := eviction.PodIsEvicted(o[i].Status), eviction.PodIsEvicted(o[j].Status)",
+				"evicted := func(s v1.PodStatus) bool { return s.Phase == v1.PodFailed && s.Reason == \"Evicted\" }\n\tiEvicted, jEvicted := evicted(o[i].Status), evicted(o[j].Status)",
+			},
+		},
+		why: "links the kubelet's container and eviction managers, cAdvisor and cgroups for one comparison",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/controller/volume/attachdetach/attach_detach_controller.go",
+		sha256: "a1f834a6c4b675681f5e4387c91699bb69e4932b22af7dccf8a0c3d97825382d",
+		edits: []edit{
+			{"\t\"k8s.io/kubernetes/pkg/volume/csi\"\n", ""},
+			{"csi.CSIPluginName", "\"kubernetes.io/csi\""},
+		},
+		why: "links the CSI client for a name; the controller is linked and does not run",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/controller/volume/selinuxwarning/selinux_warning_controller.go",
+		sha256: "7f4971a5586012d5c3213936c52d6ad94a6b7bfa48e988c1532c27fc6bea9f8d",
+		edits: []edit{
+			{"\t\"k8s.io/kubernetes/pkg/volume/csi\"\n", ""},
+			{"csi.GetCSIDriverName(spec)", "spec.PersistentVolume.Spec.CSI.Driver, error(nil)"},
+		},
+		why: "links the CSI client for a name; the controller is linked and does not run",
+	},
+	{
 		module: "k8s.io/kubernetes", file: "pkg/probe/dialer_others.go",
 		sha256: "2e7e1475762662848fc5169f2b652175a1ec2f6347f24de2236fa47c06812dd1",
 		twin:   "dialer_js.go",
@@ -125,6 +161,12 @@ var patches = []patch{
 		sha256: "ce042b2685b066c410815eedefee3a3189078bc063610a799bf4c4792d45211a",
 		twin:   "util_js.go",
 		why:    "possibleCPUs exists for linux, darwin and windows only",
+	},
+	{
+		module: "k8s.io/kubernetes", file: "pkg/util/filesystem/util_unix.go",
+		sha256: "1d5ff592f213413e705999aeec413e8c75ec96f8265ce5ee6797a71fa81d9212",
+		twin:   "util_js.go",
+		why:    "exists for linux, darwin, freebsd and windows only; linked by the kubelet's status package, never called",
 	},
 	{
 		module: "k8s.io/mount-utils", file: "mount_helper_unix.go",

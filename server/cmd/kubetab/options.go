@@ -33,6 +33,10 @@ type options struct {
 	emulatedVersion    string
 	compactionInterval time.Duration
 
+	nodes       int
+	controllers []string
+	scheduler   bool
+
 	auditLog, auditPolicy string
 	drainTime             time.Duration
 	verbosity             int
@@ -60,6 +64,10 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.StringVar(&o.emulatedVersion, "emulated-version", "", "Kubernetes `version` whose APIs and features are offered, such as 1.36")
 	f.DurationVar(&o.compactionInterval, "etcd-compaction-interval", 5*time.Minute, "`age` at which old revisions are compacted away; 0 keeps all of them")
 
+	f.IntVar(&o.nodes, "nodes", 2, "`number` of simulated nodes; 0 for none")
+	f.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "`list` of controllers, as in kube-controller-manager: '*' are all, foo turns foo on, -foo turns it off")
+	f.BoolVar(&o.scheduler, "scheduler", true, "whether Pods are scheduled")
+
 	f.StringVar(&o.auditLog, "audit-log", "", "`file` to append audit events to, one JSON object per line; - is standard output")
 	f.StringVar(&o.auditPolicy, "audit-policy", "", "audit policy `file` (default: metadata of every request)")
 	f.DurationVar(&o.drainTime, "drain", 10*time.Second, "`time` that requests under way get to finish after SIGTERM")
@@ -77,6 +85,8 @@ func (o *options) complete() error {
 		return errors.New("--audit-policy without --audit-log: say where the events go")
 	case o.drainTime <= 0:
 		return fmt.Errorf("--drain %v: give a time above zero", o.drainTime)
+	case o.nodes < 0:
+		return fmt.Errorf("--nodes %d: give a number from 0 on", o.nodes)
 	case o.compactionInterval < 0:
 		return fmt.Errorf("--etcd-compaction-interval %v: give a time, or 0 for never", o.compactionInterval)
 	case o.verbosity < quiet || o.verbosity > 10:

@@ -15,6 +15,7 @@ import (
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/server"
 )
@@ -110,6 +111,9 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		RuntimeConfig:      o.runtimeConfig,
 		EmulatedVersion:    o.emulatedVersion,
 		CompactionInterval: o.compactionInterval,
+		Nodes:              o.nodes,
+		Controllers:        o.controllers,
+		NoScheduler:        !o.scheduler,
 	}
 	if o.compactionInterval == 0 {
 		config.CompactionInterval = -1 // the flag says never as kube-apiserver's does, the field as a zero value must
@@ -134,7 +138,8 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		return err
 	}
 	front.TLS = server.TLSConfig(keys)
-	config.RootCA = keys.CA()
+	config.CA = &controllers.Authority{}
+	config.CA.Certificate, config.CA.Key = keys.Authority()
 	config.ServiceAccountKey = keys.ServiceAccountKey()
 	if config.Tokens, err = staticTokens(keys.Token(), o.tokenAuthFile); err != nil {
 		return err
