@@ -184,6 +184,9 @@ func (c chainConfig) build() (*chain, error) {
 		return nil, err
 	}
 	installCompact(server.GenericAPIServer, c.servers)
+	if c.Clock != nil {
+		installClock(server.GenericAPIServer, c.Clock)
+	}
 	return &chain{aggregator: server, informers: inf}, nil
 }
 

@@ -95,8 +95,9 @@ type Config struct {
 
 	// Nodes is how many simulated nodes there are. Zero means none.
 	Nodes int
-	// Clock is what the kubelets and the controllers of jobs go by; see core/clock for
-	// who goes by the real time all the same. Nil means the real time.
+	// Clock is what kubelets, the scheduler's back-off, jobs, cron jobs and
+	// evictions go by, and what ClockPath changes; core/clock says who goes by
+	// the real time all the same. Nil means the real time, and no ClockPath.
 	Clock *clock.Clock
 
 	// OnStage, if set, is called as the start proceeds, from the goroutine that

@@ -38,6 +38,7 @@ func newControlLoops(cfg Config, key crypto.Signer, loopback *rest.Config, inf i
 		ServiceAccountKey: key,
 		CA:                cfg.CA,
 		ClusterCIDR:       cfg.ClusterCIDR,
+		Clock:             cfg.Clock,
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/clock"
 )
 
 // settings is kubetabHost.config. All fields are optional.
@@ -61,6 +62,7 @@ func (s settings) engine() core.Config {
 		Nodes:           s.Nodes,
 		Controllers:     s.Controllers,
 		NoScheduler:     s.NoScheduler,
+		Clock:           clock.New(nil),
 	}
 	if !s.Anonymous {
 		c.DefaultUser = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}

@@ -35,15 +35,19 @@
 //	k8s.io/client-go/tools/record             stamps of events       no for recorders, yes for correlators
 //	k8s.io/component-helpers .../lease        pace of renewals       no (stamps: yes)
 //	k8s.io/apiserver/pkg/storage/etcd3        compaction             yes
-//	controller/cronjob, deployment            schedules, deadlines   no (unexported now)
-//	controller/replicaset, statefulset, job   minReady, back-off     no (unexported field)
+//	controller/deployment                     progress deadlines     no (unexported now)
+//	controller/replicaset, statefulset        minReady               no (unexported field)
 //	controller/podautoscaler                  stabilization windows  no (time.Now)
 //	controller/nodelifecycle                  grace period of nodes  no (unexported now)
-//	controller/tainteviction                  tolerationSeconds      no (unexported field)
-//	controller/ttlafterfinished               TTL of finished Jobs   no (unexported field)
 //	controller/disruption                     expected Pods          yes (NewDisruptionControllerInternal)
 //	controller/endpoint, endpointslice        trigger times          no
 //	controller/namespace, resourcequota, ...  latencies in logs      no
 //	controller/certificates/cleaner           age of requests        no (unexported field)
 //	scheduler                                 back-off of Pods       yes (scheduler.WithClock)
+//
+// The controllers of jobs, cron jobs, finished jobs and taints have the clock
+// too, in fields that upstream keeps for its tests: see core/controllers.
+//
+// Objects are therefore as old as the real time says: a CronJob made after the
+// clock was stepped forward is taken to have missed the runs between.
 package clock

@@ -28,6 +28,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/nodeipam/ipam"
 
+	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/controllers/informerset"
 )
 
@@ -64,6 +65,9 @@ type Config struct {
 	// ClusterCIDR is the range that Nodes get their podCIDR from, such as
 	// 10.244.0.0/16. Empty means that Nodes get none.
 	ClusterCIDR string
+	// Clock is what jobs, cron jobs, what follows them and evictions for taints
+	// are timed by. Nil means the real time, as for all others.
+	Clock *clock.Clock
 }
 
 // Controllers are those of kube-controller-manager that Config asks for. Build
@@ -232,8 +236,11 @@ func (c *Controllers) launch(ctx context.Context, shared app.ControllerContext, 
 }
 
 func (c *Controllers) build(ctx context.Context, shared app.ControllerContext, row controller) (app.Controller, error) {
-	if row.build != nil {
+	switch {
+	case row.build != nil:
 		return row.build(c)(ctx, shared, row.name)
+	case row.timed != nil && c.Clock != nil:
+		return row.timed(c)(ctx, shared, row.name)
 	}
 	return row.descriptor().BuildController(ctx, shared)
 }

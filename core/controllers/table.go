@@ -15,6 +15,8 @@ type controller struct {
 	aliases []string
 	// build takes the place of upstream's constructor.
 	build func(*Controllers) app.ControllerConstructor
+	// timed takes the place of upstream's constructor when there is a clock.
+	timed func(*Controllers) app.ControllerConstructor
 	// early marks those that start before the server is ready: they ask for no
 	// discovery, and Pods or roles are refused or empty without them.
 	early bool
@@ -40,9 +42,9 @@ var table = []controller{
 	{name: names.ReplicationControllerController, descriptor: newReplicationControllerDescriptor},
 	{name: names.StatefulSetController, descriptor: newStatefulSetControllerDescriptor},
 	{name: names.DaemonSetController, descriptor: newDaemonSetControllerDescriptor},
-	{name: names.JobController, descriptor: newJobControllerDescriptor},
-	{name: names.CronJobController, descriptor: newCronJobControllerDescriptor},
-	{name: names.TTLAfterFinishedController, descriptor: newTTLAfterFinishedControllerDescriptor},
+	{name: names.JobController, descriptor: newJobControllerDescriptor, timed: (*Controllers).jobs},
+	{name: names.CronJobController, descriptor: newCronJobControllerDescriptor, timed: (*Controllers).cronJobs},
+	{name: names.TTLAfterFinishedController, descriptor: newTTLAfterFinishedControllerDescriptor, timed: (*Controllers).ttlAfterFinished},
 	{name: names.PodGarbageCollectorController, descriptor: newPodGarbageCollectorControllerDescriptor},
 	{name: names.DisruptionController, descriptor: newDisruptionControllerDescriptor},
 	{name: names.HorizontalPodAutoscalerController, descriptor: newHorizontalPodAutoscalerControllerDescriptor},
@@ -51,7 +53,7 @@ var table = []controller{
 	{name: names.EndpointSliceMirroringController, descriptor: newEndpointSliceMirroringControllerDescriptor},
 	{name: names.ServiceCIDRController, descriptor: newServiceCIDRsControllerDescriptor},
 	{name: names.NodeLifecycleController, descriptor: newNodeLifecycleControllerDescriptor},
-	{name: names.TaintEvictionController, descriptor: newTaintEvictionControllerDescriptor},
+	{name: names.TaintEvictionController, descriptor: newTaintEvictionControllerDescriptor, timed: (*Controllers).taintEviction},
 	{name: names.NodeIpamController, descriptor: newNodeIpamControllerDescriptor, note: "when there is a cluster CIDR"},
 	{name: names.TTLController, descriptor: newTTLControllerDescriptor},
 	{name: names.PersistentVolumeBinderController, aliases: []string{"persistentvolume-binder"}, build: (*Controllers).volumeBinder, note: "upstream's, with a simulated provisioner instead of its volume plugins"},

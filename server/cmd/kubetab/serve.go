@@ -15,6 +15,7 @@ import (
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/server"
@@ -114,6 +115,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		Nodes:              o.nodes,
 		Controllers:        o.controllers,
 		NoScheduler:        !o.scheduler,
+		Clock:              clock.New(nil),
 	}
 	if o.compactionInterval == 0 {
 		config.CompactionInterval = -1 // the flag says never as kube-apiserver's does, the field as a zero value must
