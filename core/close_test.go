@@ -120,3 +120,18 @@ func TestTheEmulatedVersionEndsWithTheEngine(t *testing.T) {
 		}
 	}
 }
+
+func TestARefusedStartLeavesNoGoroutine(t *testing.T) {
+	for what, cfg := range map[string]Config{
+		"root CA":    {RootCA: []byte("not PEM")},
+		"controller": {Controllers: []string{"no-such-controller"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			ignore := leaks()
+			if e, err := New(t.Context(), cfg); err == nil {
+				t.Error("the engine started", e.Close())
+			}
+			goleak.VerifyNone(t, ignore...)
+		})
+	}
+}

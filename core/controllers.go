@@ -20,7 +20,7 @@ import (
 type controlLoops struct {
 	cfg         Config
 	loopback    *rest.Config
-	informers   informers.SharedInformerFactory // the API server's own
+	informers   informers.SharedInformerFactory // the API server's own, set before start
 	serving     <-chan struct{}                 // closed when the server ends, and with it the informers
 	dialer      *node.Dialer                    // the server's way to kubelets and Pods
 	controllers *controllers.Controllers
@@ -29,10 +29,9 @@ type controlLoops struct {
 
 // newControlLoops fails on a name in cfg.Controllers that upstream does not
 // have or that cannot run here, and on a root CA that is no certificate.
-func newControlLoops(cfg Config, key crypto.Signer, loopback *rest.Config, inf informers.SharedInformerFactory, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
+func newControlLoops(cfg Config, key crypto.Signer, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
 	all, err := controllers.New(controllers.Config{
 		Loopback:          as("kube-controller-manager", loopback),
-		Informers:         inf,
 		Enabled:           cfg.Controllers,
 		RootCA:            cfg.RootCA,
 		ServiceAccountKey: key,
@@ -43,7 +42,7 @@ func newControlLoops(cfg Config, key crypto.Signer, loopback *rest.Config, inf i
 	if err != nil {
 		return nil, err
 	}
-	return &controlLoops{cfg: cfg, loopback: loopback, informers: inf, serving: serving, dialer: dialer, controllers: all}, nil
+	return &controlLoops{cfg: cfg, loopback: loopback, serving: serving, dialer: dialer, controllers: all}, nil
 }
 
 // as is loopback for a component, which the server knows by its user agent.
@@ -56,7 +55,7 @@ func as(component string, loopback *rest.Config) *rest.Config {
 // start runs the loops until ctx ends; wait waits for them. It returns when
 // all have been started. What ends the nodes before ctx does is sent to failed.
 func (l *controlLoops) start(ctx context.Context, ready func(context.Context) error, failed chan<- error) error {
-	if err := l.controllers.Start(ctx, l.serving, ready); err != nil {
+	if err := l.controllers.Start(ctx, l.informers, l.serving, ready); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
 	shared := l.controllers.Informers()

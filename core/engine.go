@@ -131,14 +131,16 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	undo = append(undo, func() { _ = listener.Close() })
 
 	dialer := node.NewDialer()
+	// Before the chain, of which parts run from when they are built.
+	loops, err := newControlLoops(cfg, key, loopback, dialer, running.Done())
+	if err != nil {
+		return nil, err
+	}
 	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens, dialer: dialer}.build()
 	if err != nil {
 		return nil, err
 	}
-	loops, err := newControlLoops(cfg, key, loopback, chain.informers, dialer, running.Done())
-	if err != nil {
-		return nil, err
-	}
+	loops.informers = chain.informers
 	prepared, err := chain.aggregator.PrepareRun()
 	if err != nil {
 		return nil, fmt.Errorf("prepare to run: %w", err)

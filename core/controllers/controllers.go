@@ -43,9 +43,6 @@ type Config struct {
 	// allowed to impersonate. Its UserAgent begins with the field manager that
 	// the controllers write as, and should be kube-controller-manager's.
 	Loopback *rest.Config
-	// Informers is the API server's own factory. Nil means that the
-	// controllers make all informers that they need.
-	Informers informers.SharedInformerFactory
 
 	// Enabled turns controllers on and off by name or alias as
 	// --controllers does: "*" is all that are on by default, "foo" turns foo
@@ -174,35 +171,36 @@ func (c *Controllers) Informers() informers.SharedInformerFactory {
 }
 
 // Start builds and runs the controllers until ctx ends; Wait waits for them.
-// Those that a server is hardly usable without start at once, on the server's
-// own informers, which are started until serving ends. The others follow when
+// Those that a server is hardly usable without start at once, on own, the API
+// server's informers, which are started until serving ends; own may be nil, and
+// then they make all informers that they need. The others follow when
 // waitReady returns: some ask for discovery while they are built, and upstream
 // ends the process when the server does not answer. Start returns when all
 // have been started, with waitReady's error or that of the first controller
 // that could not be built; what runs by then goes on until ctx ends.
-func (c *Controllers) Start(ctx context.Context, serving <-chan struct{}, waitReady func(context.Context) error) error {
+func (c *Controllers) Start(ctx context.Context, own informers.SharedInformerFactory, serving <-chan struct{}, waitReady func(context.Context) error) error {
 	controllersmetrics.Register()
-	if c.Config.Informers != nil {
+	if own != nil {
 		clients := c.clients
 		clients.privileged = true
-		held := informerset.Hold(ctx, c.Config.Informers)
+		held := informerset.Hold(ctx, own)
 		early := app.ControllerContext{ClientBuilder: clients, InformerFactory: held, ComponentConfig: c.component, ResyncPeriod: c.resync}
 		if err := c.launch(ctx, early, held, func(row controller) bool { return row.early }); err != nil {
 			return err
 		}
-		c.Config.Informers.Start(serving)
+		own.Start(serving)
 	}
 	if err := waitReady(ctx); err != nil {
 		return err
 	}
 
-	c.informers = informerset.New(c.root, c.resync(), c.Config.Informers)
+	c.informers = informerset.New(c.root, c.resync(), own)
 	held := informerset.Hold(ctx, c.informers)
 	shared, err := c.context(ctx, held)
 	if err != nil {
 		return err
 	}
-	return c.launch(ctx, shared, held, func(row controller) bool { return !row.early || c.Config.Informers == nil })
+	return c.launch(ctx, shared, held, func(row controller) bool { return !row.early || own == nil })
 }
 
 // launch builds the enabled controllers among those chosen over held, which it
