@@ -14,7 +14,7 @@
  */
 
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
-export type ProtocolVersion = 1;
+export type ProtocolVersion = 2;
 
 /** Name and value as they came: duplicates and their order survive, which a record would lose. */
 export type HeaderPair = readonly [name: string, value: string];
@@ -35,13 +35,16 @@ export interface Introduce {
   readonly port: MessagePort;
 }
 
-/** One API request. `url` is path and query. The response may take `window` bytes before it needs credit. */
+/**
+ * One API request. `url` is path and query. `body` is all of the body when it is small, and its buffer is then the
+ * receiver's. The response may take `window` bytes before it needs credit.
+ */
 export interface BeginRequest {
   readonly type: 'request';
   readonly method: string;
   readonly url: string;
   readonly headers: readonly HeaderPair[];
-  readonly hasBody: boolean;
+  readonly body: Uint8Array<ArrayBuffer> | 'follows' | null;
   readonly window: number;
   readonly port: MessagePort;
 }
@@ -197,6 +200,14 @@ export interface End {
   readonly type: 'end';
 }
 
+/** Takes the place of `Head`, `Chunk` and `End` for a response that was complete in one turn of the engine. */
+export interface Whole {
+  readonly type: 'whole';
+  readonly status: number;
+  readonly headers: readonly HeaderPair[];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** The response cannot be completed: the handler panicked or the engine died. */
 export interface Failed {
   readonly type: 'failed';
@@ -208,7 +219,7 @@ export interface Pull {
   readonly type: 'pull';
 }
 
-export type FromExchange = Head | Chunk | End | Failed | Pull;
+export type FromExchange = Head | Chunk | End | Whole | Failed | Pull;
 
 /* ------------------------------------------------------------------ page <-> service worker */
 

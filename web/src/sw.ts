@@ -25,6 +25,7 @@
  *     page ──fetch──▶ service worker ──port──▶ engine worker (Go)
  *      └──────────── gives the port ◀─────────┘
  */
+import type { StreamCount } from './client/exchange';
 import { EngineLink } from './client/link';
 import { toResponse, unavailable } from './client/status';
 import { OFFLINE_CACHE } from './engine/module';
@@ -87,7 +88,10 @@ async function compressModule(): Promise<void> {
 
 /* ---------------------------------------------------------------- the way to the engine */
 
-const ENGINE_WAIT_MS = 3000;
+/** How long pages may take to answer at all. Those of another site's scope, or without an engine, never do. */
+const PAGE_WAIT_MS = 3000;
+/** How long the engine may take to answer on a port that a page has given: it may be busy with its own start. */
+const ENGINE_WAIT_MS = 30_000;
 
 let link: EngineLink | null = null;
 let asking: Promise<EngineLink | null> | null = null;
@@ -105,8 +109,10 @@ function engine(): Promise<EngineLink | null> {
 async function askPages(): Promise<EngineLink | null> {
   const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
   if (pages.length === 0) return null;
+  let given = false;
   const answered = new Promise<EngineLink>((resolve) => {
     onEnginePort = (port) => {
+      given = true;
       const candidate = new EngineLink(port, 'service-worker');
       candidate.welcomed().then(
         () => {
@@ -118,7 +124,8 @@ async function askPages(): Promise<EngineLink | null> {
     };
   });
   for (const page of pages) say(page, { type: 'want-engine' });
-  link = await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
+  link = await Promise.race([answered, nothingAfter(PAGE_WAIT_MS)]);
+  if (!link && given) link = await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
   return link;
 }
 
@@ -172,14 +179,13 @@ async function answer(request: Request, target: string): Promise<Response> {
   if (!found) return toResponse(unavailable(NO_ENGINE, 5));
   let response: Response;
   try {
-    response = await found.request(request, target);
+    response = await found.request(request, target, streams);
   } catch (error) {
     // The page took its request back, or its body broke: nobody reads this, but a rejection would be logged.
     if (request.signal.aborted) return Response.error();
     return toResponse(unavailable(`The request could not be sent to the engine: ${error}`, 1));
   }
-  if (request.mode === 'navigate') response = disarmed(response);
-  return counted(response);
+  return request.mode === 'navigate' ? disarmed(response) : response;
 }
 
 const NO_ENGINE =
@@ -196,51 +202,22 @@ function disarmed(response: Response): Response {
 
 /* ---------------------------------------------------------------- staying awake while something streams */
 
-let streams = 0;
+let open = 0;
 
-/** Counts the response as an open stream until its body has ended, failed or been cancelled. */
-function counted(response: Response): Response {
-  if (!response.body) return response;
-  const reader = response.body.getReader();
-  let open = true;
-  const over = () => {
-    if (!open) return;
-    open = false;
-    streams--;
-    if (streams === 0) void tellPages();
-  };
-  streams++;
-  if (streams === 1) void tellPages();
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      pull: async (controller) => {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) {
-            controller.enqueue(value);
-            return;
-          }
-          over();
-          controller.close();
-        } catch (error) {
-          over();
-          controller.error(error);
-        }
-      },
-      cancel: (reason) => {
-        over();
-        return reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  const { status, statusText, headers } = response;
-  return new Response(body, { status, statusText, headers });
-}
+const streams: StreamCount = {
+  opened: () => {
+    open++;
+    if (open === 1) void tellPages();
+  },
+  over: () => {
+    open--;
+    if (open === 0) void tellPages();
+  },
+};
 
 async function tellPages(): Promise<void> {
   const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  for (const page of pages) say(page, { type: 'open-streams', count: streams });
+  for (const page of pages) say(page, { type: 'open-streams', count: open });
 }
 
 /* ---------------------------------------------------------------- messages from pages */
@@ -253,7 +230,7 @@ sw.addEventListener('message', (event) => {
       else message.port.close();
       return;
     case 'keep-awake':
-      if (event.source) say(event.source as Client, { type: 'open-streams', count: streams });
+      if (event.source) say(event.source as Client, { type: 'open-streams', count: open });
       return;
     case 'claim-me':
       event.waitUntil(sw.clients.claim());

@@ -15,6 +15,12 @@ export interface ControlPort {
   postMessage(message: ToEngine, transfer: Transferable[]): void;
 }
 
+/** Hears of the responses that stream: `opened` with the head, `over` when the body has ended, failed or been cancelled. */
+export interface StreamCount {
+  opened(): void;
+  over(): void;
+}
+
 /**
  * Sends one request over a channel of its own and resolves as soon as the head has arrived, which for a watch is before
  * its first event. Used by pages that talk to the engine directly and, unchanged, by the service worker.
@@ -23,26 +29,29 @@ export interface ControlPort {
  * @param request method, headers, body and signal; its URL is not used
  * @param url path and query as the API server shall see them
  * @param lost aborted when the worker at the other end has died
+ * @param streams told when the response is not whole with its head
  * @returns the response. Its body fails when the engine dies later, and cancels the request when it is cancelled.
  *   When the engine dies before the head, a 503 Status, so that both transports give the same.
- * @throws what `request.signal` was aborted with
+ * @throws what `request.signal` was aborted with, and what reading the request's body throws
  */
-export function exchange(
+export async function exchange(
   control: ControlPort,
   request: Request,
   url: string,
   lost: AbortSignal,
+  streams?: StreamCount,
 ): Promise<Response> {
   const { signal } = request;
-  if (signal.aborted) return Promise.reject(signal.reason);
+  signal.throwIfAborted();
+  const upload = mayHaveBody(request) ? await Upload.open(request) : null;
+  signal.throwIfAborted();
+  const body = upload ? (upload.small ?? 'follows') : null;
   const { port1: port, port2: far } = new MessageChannel();
   const send = (message: ToExchange, transfer: Transferable[] = []) =>
     port.postMessage(message, transfer);
-  const hasBody = mayHaveBody(request);
 
   return new Promise((resolve, reject) => {
-    const response = new ResponseBody(send, finish);
-    const upload = hasBody ? new Upload(request, send) : null;
+    const response = new ResponseBody(send, finish, () => streams?.over());
     let headArrived = false;
 
     function finish() {
@@ -68,11 +77,22 @@ export function exchange(
     }
     function onHead(head: Head) {
       headArrived = true;
+      if (NULL_BODY.has(head.status)) {
+        void response.stream.cancel();
+        resolve(responseOf(head, null));
+        return;
+      }
+      streams?.opened();
+      response.opened = true;
       resolve(responseOf(head, response.stream));
     }
 
     port.onmessage = ({ data }: MessageEvent<FromExchange>) => {
       switch (data.type) {
+        case 'whole':
+          finish();
+          resolve(responseOf(data, NULL_BODY.has(data.status) ? null : data.bytes));
+          return;
         case 'head':
           onHead(data);
           return;
@@ -99,12 +119,16 @@ export function exchange(
     }
     signal.addEventListener('abort', onAbort);
     lost.addEventListener('abort', onLost);
+    const { method } = request;
     const headers: HeaderPair[] = [...request.headers];
+    const transfer: Transferable[] = [far];
+    if (body instanceof Uint8Array) transfer.push(body.buffer);
     control.postMessage(
-      { type: 'request', method: request.method, url, headers, hasBody, window: WINDOW, port: far },
-      [far],
+      { type: 'request', method, url, headers, body, window: WINDOW, port: far },
+      transfer,
     );
-    upload?.run().catch((error: unknown) => {
+    if (body !== 'follows') return;
+    upload?.run(send).catch((error: unknown) => {
       // The source of the body broke. The API server must not take the part that arrived for the whole.
       send({ type: 'cancel' });
       finish();
@@ -114,16 +138,13 @@ export function exchange(
   });
 }
 
-function responseOf(head: Head, stream: ReadableStream<Uint8Array<ArrayBuffer>>): Response {
+function responseOf(
+  { status, headers: pairs }: Pick<Head, 'status' | 'headers'>,
+  body: BodyInit | null,
+): Response {
   const headers = new Headers();
-  for (const [name, value] of head.headers) headers.append(name, value);
-  const empty = NULL_BODY.has(head.status);
-  if (empty) void stream.cancel();
-  return new Response(empty ? null : stream, {
-    status: head.status,
-    statusText: REASONS[head.status] ?? '',
-    headers,
-  });
+  for (const [name, value] of pairs) headers.append(name, value);
+  return new Response(body, { status, statusText: REASONS[status] ?? '', headers });
 }
 
 /** Where `Request.body` is missing (Firefox), any method but these may carry one. */
@@ -138,10 +159,15 @@ class ResponseBody {
   #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   readonly #waiting: Uint8Array<ArrayBuffer>[] = [];
   readonly #window = new CreditWindow(WINDOW);
+  readonly #onOver: () => void;
   #wanted = false;
   #over = false;
+  /** Whether somebody has the stream. */
+  opened = false;
 
-  constructor(send: (message: ToExchange) => void, finish: () => void) {
+  /** @param onOver called once when a stream that was opened has nothing more to give */
+  constructor(send: (message: ToExchange) => void, finish: () => void, onOver: () => void) {
+    this.#onOver = onOver;
     this.stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
         start: (controller) => {
@@ -158,6 +184,7 @@ class ResponseBody {
           this.#over = true;
           send({ type: 'cancel' });
           finish();
+          this.#close();
         },
       },
       // Nothing is queued inside the stream: `pull` then means that somebody reads.
@@ -179,7 +206,9 @@ class ResponseBody {
   end(): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#waiting.length === 0) this.#controller.close();
+    if (this.#waiting.length > 0) return;
+    this.#controller.close();
+    this.#close();
   }
 
   fail(reason: unknown): void {
@@ -187,6 +216,7 @@ class ResponseBody {
     this.#over = true;
     this.#waiting.length = 0;
     this.#controller.error(reason);
+    this.#close();
   }
 
   /** Gives the reader one chunk if there is one; returns its size. */
@@ -195,33 +225,57 @@ class ResponseBody {
     if (!bytes) return 0;
     this.#wanted = false;
     this.#controller.enqueue(bytes);
-    if (this.#over && this.#waiting.length === 0) this.#controller.close();
+    if (this.#over && this.#waiting.length === 0) {
+      this.#controller.close();
+      this.#close();
+    }
     return bytes.byteLength;
+  }
+
+  #close(): void {
+    if (!this.opened) return;
+    this.opened = false;
+    this.#onOver();
   }
 }
 
-/** Sends the request body piece by piece, the next when the engine has taken the last. */
+/** A request's body: all of it when it is small, otherwise piece by piece, the next when the engine has taken the last. */
 class Upload {
-  readonly #request: Request;
-  readonly #send: (message: ToExchange, transfer?: Transferable[]) => void;
+  /** The body when it is not longer than one piece. */
+  readonly small: Uint8Array<ArrayBuffer> | null;
+  readonly #pieces: AsyncIterable<Uint8Array<ArrayBuffer>>;
   #taken: (() => void) | null = null;
   #stopped = false;
 
-  constructor(request: Request, send: (message: ToExchange, transfer?: Transferable[]) => void) {
-    this.#request = request;
-    this.#send = send;
+  private constructor(began: Uint8Array[], size: number, rest: AsyncIterable<Uint8Array> | null) {
+    this.small = rest ? null : joined(began, size);
+    this.#pieces = pieces(began, rest);
   }
 
-  async run(): Promise<void> {
-    for await (const bytes of pieces(this.#request)) {
+  /** Reads as much as tells whether the body is small. Throws what reading throws, or what aborts the request. */
+  static async open(request: Request): Promise<Upload> {
+    const source = chunks(request);
+    const began: Uint8Array[] = [];
+    let size = 0;
+    while (size <= BODY_PIECE) {
+      const { done, value } = await until(source.next(), request.signal);
+      if (done) return new Upload(began, size, null);
+      began.push(value);
+      size += value.byteLength;
+    }
+    return new Upload(began, size, source);
+  }
+
+  async run(send: (message: ToExchange, transfer?: Transferable[]) => void): Promise<void> {
+    for await (const bytes of this.#pieces) {
       if (this.#stopped) return;
       const taken = new Promise<void>((resolve) => {
         this.#taken = resolve;
       });
-      this.#send({ type: 'body', bytes }, [bytes.buffer]);
+      send({ type: 'body', bytes }, [bytes.buffer]);
       await taken;
     }
-    if (!this.#stopped) this.#send({ type: 'body-end' });
+    if (!this.#stopped) send({ type: 'body-end' });
   }
 
   pulled(): void {
@@ -234,9 +288,18 @@ class Upload {
   }
 }
 
-async function* pieces(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+/** What is promised, or what `signal` is aborted with if that is first. */
+function until<T>(promised: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promised.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+async function* chunks(request: Request): AsyncGenerator<Uint8Array, void> {
   if (!request.body) {
-    yield* cut(new Uint8Array(await request.arrayBuffer()));
+    yield new Uint8Array(await request.arrayBuffer());
     return;
   }
   const reader = request.body.getReader();
@@ -244,7 +307,7 @@ async function* pieces(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      yield* cut(value);
+      yield value;
     }
   } finally {
     reader.cancel().catch(() => undefined);
@@ -252,10 +315,28 @@ async function* pieces(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>
 }
 
 /** Copies, because a piece is transferred and the source may be a view of something shared. */
+async function* pieces(
+  began: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array> | null,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  for (const bytes of began) yield* cut(bytes);
+  if (rest) for await (const bytes of rest) yield* cut(bytes);
+}
+
 function* cut(bytes: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
   for (let at = 0; at < bytes.byteLength; at += BODY_PIECE) {
     yield new Uint8Array(bytes.subarray(at, at + BODY_PIECE));
   }
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
 }
 
 /** HTTP/2 and the fetch API carry no reason phrase; these are RFC 9110's for what kube-apiserver answers. */

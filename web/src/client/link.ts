@@ -1,5 +1,5 @@
 import type { EngineState, EngineStats, FromEngine, Hello, ToEngine } from '../protocol';
-import { exchange } from './exchange';
+import { exchange, type StreamCount } from './exchange';
 import { PROTOCOL } from './version';
 
 /**
@@ -50,8 +50,8 @@ export class EngineLink {
   }
 
   /** See `exchange`. */
-  request(request: Request, url: string): Promise<Response> {
-    return exchange(this.#port, request, url, this.lost);
+  request(request: Request, url: string, streams?: StreamCount): Promise<Response> {
+    return exchange(this.#port, request, url, this.lost, streams);
   }
 
   async stats(): Promise<EngineStats | null> {

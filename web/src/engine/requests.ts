@@ -1,6 +1,6 @@
 import { unavailable } from '../client/status';
 import type { BeginRequest, FromExchange, ToExchange } from '../protocol';
-import { Gather } from './gather';
+import { Answer } from './answer';
 import type { KubetabEngine } from './seam';
 
 /**
@@ -26,13 +26,8 @@ export class Requests {
       port.onmessage = null;
       port.close();
     };
-    const request: InFlight = {
-      owner,
-      engine,
-      post: (reply, transfer = []) => port.postMessage(reply, transfer),
-      gather: new Gather((bytes) => request.post({ type: 'chunk', bytes }, [bytes.buffer])),
-      over,
-    };
+    const answer = new Answer((reply, transfer = []) => port.postMessage(reply, transfer));
+    const request: InFlight = { owner, engine, answer, port, over };
     this.#live.set(id, request);
     port.onmessage = ({ data }: MessageEvent<ToExchange>) => {
       switch (data.type) {
@@ -53,7 +48,12 @@ export class Requests {
           data satisfies never;
       }
     };
-    engine.request(id, message.method, message.url, message.headers.flat(), message.hasBody);
+    const { method, url, headers, body } = message;
+    engine.request(id, method, url, headers.flat(), body !== null);
+    if (body !== null && body !== 'follows') {
+      engine.body(id, body);
+      engine.body(id, null);
+    }
     engine.credit(id, message.window);
   }
 
@@ -69,7 +69,7 @@ export class Requests {
   /** The engine is gone: nobody shall wait for an answer that cannot come. */
   failAll(message: string): void {
     for (const request of this.#live.values()) {
-      request.post({ type: 'failed', message });
+      request.answer.fail(message);
       request.over();
     }
   }
@@ -79,29 +79,28 @@ export class Requests {
     for (let i = 0; i + 1 < headers.length; i += 2) {
       pairs.push([headers[i] as string, headers[i + 1] as string]);
     }
-    this.#live.get(id)?.post({ type: 'head', status, headers: pairs });
+    this.#live.get(id)?.answer.head(status, pairs);
   }
 
   chunk(id: number, bytes: Uint8Array<ArrayBuffer>): void {
-    this.#live.get(id)?.gather.add(bytes);
+    this.#live.get(id)?.answer.chunk(bytes);
   }
 
   end(id: number): void {
     const request = this.#live.get(id);
-    request?.gather.flush();
-    request?.post({ type: 'end' });
+    request?.answer.end();
     request?.over();
   }
 
   abort(id: number, message: string): void {
     const request = this.#live.get(id);
-    request?.gather.flush();
-    request?.post({ type: 'failed', message });
+    request?.answer.fail(message);
     request?.over();
   }
 
   pull(id: number): void {
-    this.#live.get(id)?.post({ type: 'pull' });
+    const reply: FromExchange = { type: 'pull' };
+    this.#live.get(id)?.port.postMessage(reply);
   }
 }
 
@@ -109,8 +108,8 @@ interface InFlight {
   readonly owner: object;
   /** The engine it was given to: after a restart another one runs. */
   readonly engine: KubetabEngine;
-  readonly gather: Gather;
-  post(message: FromExchange, transfer?: Transferable[]): void;
+  readonly answer: Answer;
+  readonly port: MessagePort;
   over(): void;
 }
 
@@ -122,11 +121,7 @@ export function answerUnavailable(
 ): void {
   const { status, headers, body } = unavailable(message, retryAfterSeconds);
   const bytes = new TextEncoder().encode(body);
-  const replies: FromExchange[] = [
-    { type: 'head', status, headers },
-    { type: 'chunk', bytes },
-    { type: 'end' },
-  ];
-  for (const reply of replies) port.postMessage(reply);
+  const reply: FromExchange = { type: 'whole', status, headers, bytes };
+  port.postMessage(reply);
   port.close();
 }

@@ -19,6 +19,11 @@ class FakeEngine {
   say(...messages: FromExchange[]): void {
     for (const message of messages) this.begin?.port.postMessage(message);
   }
+  /** Resolves when the request has come: its body is looked at before. */
+  async begun(): Promise<BeginRequest> {
+    while (!this.begin) await new Promise((resolve) => setImmediate(resolve));
+    return this.begin;
+  }
   /** Resolves when `found` is true of what has come so far. */
   async until(found: () => boolean): Promise<void> {
     while (!found()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -120,35 +125,117 @@ test('cancelling the body cancels in the engine', async () => {
   expect(engine.got).toEqual([{ type: 'cancel' }]);
 });
 
-test('a body goes piece by piece, the next when the last was taken', async () => {
+test('a small body goes along with the request', async () => {
+  const { engine, response } = start({ method: 'POST', body: '{"kind":"Pod"}' });
+  expect((await engine.begun()).body).toEqual(bytes('{"kind":"Pod"}'));
+  engine.say({ type: 'whole', status: 201, headers: [['a', 'b']], bytes: bytes('made') });
+  const answer = await response;
+  expect([answer.status, answer.statusText, answer.headers.get('a')]).toEqual([
+    201,
+    'Created',
+    'b',
+  ]);
+  expect(await answer.text()).toBe('made');
+  expect(engine.got).toEqual([]);
+});
+
+test('a large body goes piece by piece, the next when the last was taken', async () => {
   const sent = new Uint8Array(150 * 1024).map((_, i) => i % 251);
   const { engine, response } = start({ method: 'PUT', body: sent });
-  expect(engine.begin?.hasBody).toBe(true);
+  expect((await engine.begun()).body).toBe('follows');
   const got: Uint8Array[] = [];
-  for (let piece = 0; piece < 3; piece++) {
+  for (let piece = 0; Buffer.concat(got).length < sent.length; piece++) {
     await engine.until(() => engine.got.length > piece);
     expect(engine.got.length).toBe(piece + 1);
     const message = engine.got[piece];
-    if (message?.type === 'body') got.push(message.bytes);
+    if (message?.type !== 'body') throw new Error(message?.type);
+    expect(message.bytes.length).toBeLessThanOrEqual(64 * 1024);
+    got.push(message.bytes);
     engine.say({ type: 'pull' });
   }
-  await engine.until(() => engine.got.length > 3);
-  expect(engine.got[3]).toEqual({ type: 'body-end' });
+  await engine.until(() => engine.got.at(-1)?.type === 'body-end');
   expect(Buffer.concat(got).equals(Buffer.from(sent))).toBe(true);
-  engine.say({ type: 'head', status: 204, headers: [] }, { type: 'end' });
+  engine.say({ type: 'whole', status: 204, headers: [], bytes: new Uint8Array() });
   expect((await response).status).toBe(204);
 });
 
-test('a body that breaks never looks complete to the engine', async () => {
-  const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('cable')) });
-  const { engine, response } = start({
-    method: 'POST',
-    body: broken,
-    duplex: 'half',
-  } as RequestInit);
-  await expect(response).rejects.toThrow('cable');
-  await engine.until(() => engine.got.length > 0);
-  expect(engine.got).toEqual([{ type: 'cancel' }]);
+/** A body of `size` bytes that then breaks. */
+const breaksAfter = (size: number): RequestInit => {
+  let given = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (given || size === 0) controller.error(new Error('cable'));
+      else controller.enqueue(new Uint8Array(size));
+      given = true;
+    },
+  });
+  return { method: 'POST', body, duplex: 'half' } as RequestInit;
+};
+
+test('a small body that breaks never reaches the engine', async () => {
+  for (const size of [0, 1000]) {
+    const { engine, response } = start(breaksAfter(size));
+    await expect(response).rejects.toThrow('cable');
+    expect(engine.begin).toBeNull();
+  }
+});
+
+test('a large body that breaks never looks complete to the engine', async () => {
+  const { engine, response } = start(breaksAfter(100_000));
+  const failed = expect(response).rejects.toThrow('cable');
+  await engine.begun();
+  for (let pieces = 1; pieces <= 2; pieces++) {
+    await engine.until(() => engine.got.length >= pieces);
+    engine.say({ type: 'pull' });
+  }
+  await failed;
+  await engine.until(() => engine.got.length > 2);
+  expect(engine.got.map(({ type }) => type)).toEqual(['body', 'body', 'cancel']);
+});
+
+test('aborting while the body is looked at rejects, and nothing reaches the engine', async () => {
+  const controller = new AbortController();
+  const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+  const init = { method: 'POST', body, duplex: 'half', signal: controller.signal } as RequestInit;
+  const { engine, response } = start(init);
+  controller.abort(new Error('enough'));
+  await expect(response).rejects.toThrow('enough');
+  expect(engine.begin).toBeNull();
+});
+
+test('streams are counted from their head to their end, whichever way they end', async () => {
+  const ends: ((engine: FakeEngine, response: Response) => Promise<unknown>)[] = [
+    async (engine, response) => {
+      engine.say({ type: 'chunk', bytes: bytes('x') }, { type: 'end' });
+      await response.text();
+    },
+    async (_, response) => response.body?.cancel(),
+    async (engine, response) => {
+      engine.say({ type: 'failed', message: 'broke' });
+      await expect(response.text()).rejects.toThrow('broke');
+    },
+  ];
+  for (const end of ends) {
+    const heard: string[] = [];
+    const streams = { opened: () => heard.push('opened'), over: () => heard.push('over') };
+    const engine = new FakeEngine();
+    const response = exchange(engine, new Request('http://x/'), '/', alive, streams);
+    engine.say({ type: 'head', status: 200, headers: [] });
+    const answer = await response;
+    expect(heard).toEqual(['opened']);
+    await end(engine, answer);
+    expect(heard).toEqual(['opened', 'over']);
+  }
+});
+
+test('what is whole is no stream', async () => {
+  const heard: string[] = [];
+  const streams = { opened: () => heard.push('opened'), over: () => heard.push('over') };
+  const engine = new FakeEngine();
+  const response = exchange(engine, new Request('http://x/'), '/', alive, streams);
+  engine.say({ type: 'whole', status: 200, headers: [], bytes: bytes('all') });
+  expect(await (await response).text()).toBe('all');
+  expect(heard).toEqual([]);
 });
 
 test('an engine that dies before the head is a 503 Status with Retry-After', async () => {

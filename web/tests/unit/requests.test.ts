@@ -19,7 +19,7 @@ function setUp() {
     close: record('close'),
   };
   const requests = new Requests();
-  const begin = (owner: object) => {
+  const begin = (owner: object, body: BeginRequest['body'] = null) => {
     const { port1, port2 } = new MessageChannel();
     const message: BeginRequest = {
       type: 'request',
@@ -29,7 +29,7 @@ function setUp() {
         ['accept', 'a'],
         ['accept', 'b'],
       ],
-      hasBody: false,
+      body,
       window: 7,
       port: port2,
     };
@@ -59,25 +59,38 @@ test('a request begins with flat headers and its window as credit', () => {
   ]);
 });
 
-test('what was gathered is sent before the end', async () => {
+test('a small body comes with its request', () => {
+  const { calls, begin } = setUp();
+  const body = new Uint8Array([1, 2]);
+  begin({}, body).close();
+  expect(calls.map(([name, , ...args]) => [name, args.at(-1)])).toEqual([
+    ['request', true],
+    ['body', body],
+    ['body', null],
+    ['credit', 7],
+  ]);
+  const { calls: others, begin: beginOther } = setUp();
+  beginOther({}, 'follows').close();
+  expect(others.map(([name]) => name)).toEqual(['request', 'credit']);
+});
+
+test('an answer reaches its port, and is over', async () => {
   const { requests, begin } = setUp();
   const port = begin({});
-  const messages = until(port, 'end');
+  const messages = until(port, 'whole');
   requests.head(1, 200, ['a', '1', 'a', '2']);
   for (const part of ['x', 'y', 'z']) requests.chunk(1, new Uint8Array(Buffer.from(part)));
   requests.end(1);
   expect(await messages).toEqual([
     {
-      type: 'head',
+      type: 'whole',
       status: 200,
       headers: [
         ['a', '1'],
         ['a', '2'],
       ],
+      bytes: new Uint8Array(Buffer.from('xyz')),
     },
-    { type: 'chunk', bytes: new Uint8Array(Buffer.from('x')) },
-    { type: 'chunk', bytes: new Uint8Array(Buffer.from('yz')) },
-    { type: 'end' },
   ]);
   expect(requests.count).toBe(0);
   port.close();
