@@ -45,6 +45,25 @@ var patches = []patch{
 		why: "the table from program counters to functions has 20 bytes for each 4 KiB, and on wasm each function is 64 KiB apart: 37 MB of memory that runtime/symtab.go below does without",
 	},
 	{
+		module: linker, file: "cmd/link/internal/wasm/asm.go",
+		sha256: "7f3062d947fee5dfb4ca5f8595cb2e999d3fca19b3f5d51e97fad44bbef78bba",
+		edits: []edit{
+			{
+				"\t\twriteUleb128(ctxt.Out, uint64(4+len(ldr.WasmExports))) // number of exports\n",
+				"\t\twriteUleb128(ctxt.Out, uint64(4+len(globalNames)+len(ldr.WasmExports))) // number of exports\n",
+			},
+			{
+				"\t\twriteName(ctxt.Out, \"mem\") // inst.exports.mem in wasm_exec.js\n",
+				"\t\tfor i, name := range globalNames {\n\t\t\twriteName(ctxt.Out, name)\n\t\t\tctxt.Out.WriteByte(0x03)          // global export\n\t\t\twriteUleb128(ctxt.Out, uint64(i)) // globalidx\n\t\t}\n\t\twriteName(ctxt.Out, \"mem\") // inst.exports.mem in wasm_exec.js\n",
+			},
+			{
+				"func writeGlobalSec(ctxt *ld.Link) {\n",
+				"var globalNames = []string{\"SP\", \"CTXT\", \"g\", \"RET0\", \"RET1\", \"RET2\", \"RET3\", \"PAUSE\"}\n\nfunc writeGlobalSec(ctxt *ld.Link) {\n",
+			},
+		},
+		why: "exports the globals, which Go keeps its registers in: a snapshot has to read them and set them again",
+	},
+	{
 		module: "github.com/coreos/go-systemd/v22", file: "journal/journal_unix.go",
 		sha256: "dfa7cfe912169126d561ec546fe52d8e3d13bbc9f6ff8c6a369743df32e9b2f2",
 		twin:   "journal_js.go",
@@ -254,6 +273,65 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 			"\t\t\t// The guard stays: this may be the goroutine that assists the collector, see guardJSStack.\n",
 		}},
 		why: "another part of runtime/asm_wasm.s: a preemption that is withdrawn does not withdraw the guard",
+	},
+	{
+		module: std, file: "runtime/rand.go",
+		sha256: "f0c4935ece88ac3861ebd5060a3507831158bcf5ac47abae5860220c0da970c5",
+		edits: []edit{{
+			"func legacy_fastrand64() uint64 {\n\treturn rand()\n}\n",
+			`func legacy_fastrand64() uint64 {
+	return rand()
+}
+
+// kubetabReseed replaces the state of every random generator in this file with new randomness.
+// The hash keys of maps stay: what is in a map is found by them.
+//
+//go:linkname kubetabReseed
+func kubetabReseed() {
+	lock(&globalRand.lock)
+	seed := &globalRand.seed
+	readRandom(seed[:])
+	globalRand.state.Init(*seed)
+	clear(seed[:])
+	unlock(&globalRand.lock)
+	for mp := allm; mp != nil; mp = mp.alllink {
+		mrandinit(mp)
+	}
+}
+
+// kubetabScrub collects garbage and zeroes what is free: pages, objects in spans, stacks of waiting goroutines.
+//
+//go:linkname kubetabScrub
+func kubetabScrub() {
+	GC()
+	systemstack(func() {
+		for _, s := range mheap_.allspans {
+			if s.state.get() != mSpanInUse {
+				continue
+			}
+			for i := uintptr(0); i < uintptr(s.nelems); i++ {
+				if s.isFree(i) {
+					memclrNoHeapPointers(unsafe.Pointer(s.base()+i*s.elemsize), s.elemsize)
+				}
+			}
+		}
+		for _, r := range mheap_.pages.inUse.ranges {
+			for p := r.base.addr(); p < r.limit.addr() && p+pageSize <= uintptr(currentMemory())*physPageSize; p += pageSize {
+				if (*pageBits)(&mheap_.pages.chunkOf(chunkIndex(p)).pallocBits).get(chunkPageIndex(p)) == 0 {
+					memclrNoHeapPointers(unsafe.Pointer(p), pageSize)
+				}
+			}
+		}
+		forEachGRace(func(gp *g) {
+			if readgstatus(gp) == _Gwaiting && gp.stack.lo != 0 {
+				memclrNoHeapPointers(unsafe.Pointer(gp.stack.lo), gp.sched.sp-gp.stack.lo)
+			}
+		})
+	})
+}
+`,
+		}},
+		why: "wasm/boundary calls the two: a program that is resumed from a snapshot must not draw the random numbers of every other one, and the snapshot needs no garbage",
 	},
 	{
 		module: std, file: "runtime/stack.go",

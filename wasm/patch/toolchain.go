@@ -35,12 +35,16 @@ exec "$tool" "$@"
 // -trimpath lets clones in different folders share what is compiled. Without inlining (-l) code is smaller:
 // it is left out where little time is spent, in generated code and in what runs at start, and kept in what
 // every request runs through.
+//
+// The tag resumable says that the changes to Go itself are in, which wasm/boundary's snapshots need.
 const goScript = `#!/bin/sh
 # Made by wasm/patch: the go command for js/wasm. Takes a subcommand, build, test, vet or list, and its arguments.
 patch=$(CDPATH= cd -- "${0%/*}" && pwd)
 subcommand=$1
 shift
-exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=grpcnotrace -buildvcs=false -trimpath \
+tags=grpcnotrace
+[ ! -x "$patch/link" ] || tags=$tags,resumable
+exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=$tags -buildvcs=false -trimpath \
 	-modfile="$patch/go.mod" -overlay="$patch/overlay.json" -toolexec="'$patch/toolexec'" \
 	-gcflags=k8s.io/...=-l -gcflags=k8s.io/apimachinery/...= -gcflags=k8s.io/apiserver/...= \
 	-gcflags=k8s.io/klog/...= -gcflags=k8s.io/utils/...= \
@@ -62,7 +66,7 @@ func plantGo(g goEnv, tmp, final string, stdPatches, linkerPatches []patch) erro
 		err = buildLinker(src, g.GOVERSION, tmp, linkerPatches)
 	}
 	if errors.As(err, &drift) {
-		fmt.Fprintf(os.Stderr, "patch: the module will work but need 37 MB more memory: its lean linker is written for %s.\n\t%v\n", goVersion, drift)
+		fmt.Fprintf(os.Stderr, "patch: the module will work but need 37 MB more memory, and there can be no snapshot of it: its linker is written for %s.\n\t%v\n", goVersion, drift)
 		inStd, err = nil, os.RemoveAll(filepath.Join(tmp, "link"))
 	}
 	if err != nil {

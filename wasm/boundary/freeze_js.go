@@ -1,0 +1,20 @@
+//go:build resumable
+
+package boundary
+
+import _ "unsafe" // for go:linkname
+
+// Resumable says that this program can be frozen and thawed: see wasm/snapshot.
+const Resumable = true
+
+// Both are wasm/patch's additions to the runtime: see runtime/rand.go in its list. The build tag says that they are there.
+
+// Reseed gives Go's random generators new randomness.
+//
+//go:linkname Reseed runtime.kubetabReseed
+func Reseed()
+
+// scrub collects garbage and zeroes the memory that nothing refers to, so that a picture of it compresses well.
+//
+//go:linkname scrub runtime.kubetabScrub
+func scrub()
