@@ -1,7 +1,6 @@
 package core
 
 import (
-	"crypto"
 	"fmt"
 	"net/http"
 	"time"
@@ -32,26 +31,6 @@ import (
 // kube-apiserver's BuiltInAuthenticationOptions.
 const tokenCacheTTL = 10 * time.Second
 
-// serviceAccountTokens signs service account tokens and knows the keys that
-// verify them.
-type serviceAccountTokens struct {
-	issuer    string
-	generator serviceaccount.TokenGenerator
-	keys      serviceaccount.PublicKeysGetter
-}
-
-func newServiceAccountTokens(issuer string, key crypto.Signer) (*serviceAccountTokens, error) {
-	generator, err := serviceaccount.JWTTokenGenerator(issuer, key)
-	if err != nil {
-		return nil, fmt.Errorf("service account key: %w", err)
-	}
-	keys, err := serviceaccount.StaticPublicKeysGetter([]any{key.Public()})
-	if err != nil {
-		return nil, fmt.Errorf("service account key: %w", err)
-	}
-	return &serviceAccountTokens{issuer: issuer, generator: generator, keys: keys}, nil
-}
-
 // newAuthenticator puts together what kubeapiserver/authenticator.Config.New
 // would, from values instead of files and without what needs a network (OIDC,
 // webhooks): first clients in this process, then client certificates, static
@@ -78,8 +57,8 @@ func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccert
 	}
 	token := tokencache.New(tokenunion.New(
 		authenticator.WrapAudienceAgnosticToken(audiences, tokenfile.New(static)),
-		serviceaccount.JWTTokenAuthenticator([]string{serviceaccount.LegacyIssuer}, sa.keys, audiences, legacy),
-		serviceaccount.JWTTokenAuthenticator([]string{sa.issuer}, sa.keys, audiences, serviceaccount.NewValidator(getter)),
+		serviceaccount.JWTTokenAuthenticator([]string{serviceaccount.LegacyIssuer}, sa, audiences, legacy),
+		serviceaccount.JWTTokenAuthenticator([]string{sa.issuer}, sa, audiences, serviceaccount.NewValidator(getter)),
 	), true, tokenCacheTTL, 0)
 
 	requests := []authenticator.Request{authenticator.WrapAudienceAgnosticRequest(audiences, authenticator.RequestFunc(authenticateInProcess))}

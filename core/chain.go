@@ -348,9 +348,9 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		EventTTL:                       eventTTL,
 		ProxyTransport:                 transport,
 		EndpointSliceGetter:            endpoints,
-		ServiceAccountIssuer:           c.tokens.generator,
+		ServiceAccountIssuer:           c.tokens,
 		ServiceAccountIssuerURL:        c.tokens.issuer,
-		ServiceAccountPublicKeysGetter: c.tokens.keys,
+		ServiceAccountPublicKeysGetter: c.tokens,
 		// Tokens of clients that do not ask for a new one in time go on for a
 		// year, with a warning in the audit log: kube-apiserver's default.
 		ExtendExpiration:                    true,

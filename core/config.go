@@ -58,6 +58,11 @@ type Config struct {
 	// RootCA is the PEM certificate published to every namespace in the
 	// ConfigMap kube-root-ca.crt, which every Pod mounts. Empty means CA's.
 	RootCA []byte
+	// AwaitIdentity leaves all of the above to Renew: for an engine whose memory
+	// will be copied, so that no two copies share a key or a certificate. Until
+	// then controllers that need one do not run, and the key that signs tokens
+	// is one that nobody keeps.
+	AwaitIdentity bool
 	// Controllers turns controllers on and off by name, as --controllers of
 	// kube-controller-manager does: "*" are all that are on by default, "-foo"
 	// turns foo off. Empty means "*".

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"crypto"
 	"fmt"
 	"sync"
 
@@ -24,20 +23,20 @@ type controlLoops struct {
 	serving     <-chan struct{}                 // closed when the server ends, and with it the informers
 	dialer      *node.Dialer                    // the server's way to kubelets and Pods
 	controllers *controllers.Controllers
-	running     sync.WaitGroup // the scheduler and the nodes
+	running     sync.WaitGroup  // the scheduler and the nodes
+	ctx         context.Context // start's
 }
 
 // newControlLoops fails on a name in cfg.Controllers that upstream does not
 // have or that cannot run here, and on a root CA that is no certificate.
-func newControlLoops(cfg Config, key crypto.Signer, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
+func newControlLoops(cfg Config, id identity, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
 	all, err := controllers.New(controllers.Config{
-		Loopback:          as("kube-controller-manager", loopback),
-		Enabled:           cfg.Controllers,
-		RootCA:            cfg.RootCA,
-		ServiceAccountKey: key,
-		CA:                cfg.CA,
-		ClusterCIDR:       cfg.ClusterCIDR,
-		Clock:             cfg.Clock,
+		Loopback:      as("kube-controller-manager", loopback),
+		Enabled:       cfg.Controllers,
+		Identity:      id.controllers(),
+		AwaitIdentity: cfg.AwaitIdentity,
+		ClusterCIDR:   cfg.ClusterCIDR,
+		Clock:         cfg.Clock,
 	})
 	if err != nil {
 		return nil, err
@@ -55,6 +54,7 @@ func as(component string, loopback *rest.Config) *rest.Config {
 // start runs the loops until ctx ends; wait waits for them. It returns when
 // all have been started. What ends the nodes before ctx does is sent to failed.
 func (l *controlLoops) start(ctx context.Context, ready func(context.Context) error, failed chan<- error) error {
+	l.ctx = ctx
 	if err := l.controllers.Start(ctx, l.informers, l.serving, ready); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
@@ -100,6 +100,18 @@ func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInfor
 	select {
 	case <-nodes.Registered():
 	case <-ended:
+	}
+	return nil
+}
+
+// identify starts the controllers that have been waiting for an identity. It
+// must not be called before start has returned.
+func (l *controlLoops) identify(id identity) error {
+	if err := context.Cause(l.ctx); err != nil {
+		return err
+	}
+	if err := l.controllers.StartIdentified(l.ctx, id.controllers()); err != nil {
+		return fmt.Errorf("controllers: %w", err)
 	}
 	return nil
 }

@@ -2,9 +2,6 @@ package core
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 
-	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/node"
 )
@@ -38,7 +34,11 @@ type Engine struct {
 	handler   http.Handler
 	inProcess *transport
 	loopback  *rest.Config
+	store     *etcd.DB // nil with a real etcd
+	tokens    *serviceAccountTokens
+	loops     *controlLoops
 
+	started   chan struct{} // closed when all loops have been started, or have not
 	closing   chan struct{} // closed by Close
 	ended     chan struct{} // closed when everything that New started has ended
 	err       error         // why the engine ended by itself; read after ended
@@ -56,6 +56,9 @@ type Engine struct {
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Store != nil && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("both an in-process store and etcd servers are given: choose one")
+	}
+	if cfg.AwaitIdentity && len(cfg.EtcdServers) > 0 {
+		return nil, errors.New("a copy of an engine cannot be renewed over etcd servers, which are not copied with it")
 	}
 	cfg = cfg.withDefaults()
 
@@ -80,9 +83,10 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	undo = append(undo, releaseGlobals)
 
+	var store *etcd.DB
 	servers := cfg.EtcdServers
 	if len(servers) == 0 {
-		store := cfg.Store
+		store = cfg.Store
 		if store == nil {
 			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency}); err != nil {
 				return nil, fmt.Errorf("open the store: %w", err)
@@ -95,21 +99,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	cfg.OnStage(StageStorage)
 
-	key := cfg.ServiceAccountKey
-	if key == nil {
-		if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-			return nil, fmt.Errorf("generate a service account key: %w", err)
-		}
+	id, err := newIdentity(cfg)
+	if err != nil {
+		return nil, err
 	}
-	if cfg.CA == nil {
-		if cfg.CA, err = controllers.NewAuthority("kubetab"); err != nil {
-			return nil, err
-		}
-	}
-	if len(cfg.RootCA) == 0 {
-		cfg.RootCA = cfg.CA.PEM()
-	}
-	tokens, err := newServiceAccountTokens(cfg.Issuer, key)
+	tokens, err := newServiceAccountTokens(cfg.Issuer, id.key)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +126,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 
 	dialer := node.NewDialer()
 	// Before the chain, of which parts run from when they are built.
-	loops, err := newControlLoops(cfg, key, loopback, dialer, running.Done())
+	loops, err := newControlLoops(cfg, id, loopback, dialer, running.Done())
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +146,10 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		handler:   chain.aggregator.GenericAPIServer.Handler,
 		inProcess: inProcess,
 		loopback:  loopback,
+		store:     store,
+		tokens:    tokens,
+		loops:     loops,
+		started:   make(chan struct{}),
 		closing:   make(chan struct{}),
 		ended:     make(chan struct{}),
 	}
@@ -178,9 +176,8 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 		}
 	})
 	controlling, stopControllers := context.WithCancel(serving)
-	started := make(chan struct{})
 	go func() {
-		defer close(started)
+		defer close(e.started)
 		cfg.OnStage(StageControllers)
 		ready := func(ctx context.Context) error {
 			if err := e.Ready(ctx); err != nil {
@@ -203,14 +200,14 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 		// is done, and when the namespace controller gets no answer while it is
 		// built: the start is given the time to finish.
 		select {
-		case <-started:
+		case <-e.started:
 		case <-time.After(startLimit):
 		}
 		// Controllers end before the server, as they do in a cluster: one that
 		// asks a server that is shutting down is told to come back later, and
 		// the garbage collector does, for minutes.
 		stopControllers()
-		<-started
+		<-e.started
 		loops.wait()
 		stopServing()
 		server.Wait()

@@ -49,6 +49,21 @@ type Config struct {
 	// on, "-foo" turns it off. Empty means "*".
 	Enabled []string
 
+	// Identity is what no other cluster has.
+	Identity
+	// AwaitIdentity says that Identity is not there yet: the controllers that
+	// need it start with StartIdentified.
+	AwaitIdentity bool
+	// ClusterCIDR is the range that Nodes get their podCIDR from, such as
+	// 10.244.0.0/16. Empty means that Nodes get none.
+	ClusterCIDR string
+	// Clock is what jobs, cron jobs, what follows them and evictions for taints
+	// are timed by. Nil means the real time, as for all others.
+	Clock *clock.Clock
+}
+
+// Identity are the keys and certificates of a cluster.
+type Identity struct {
 	// RootCA is the PEM certificate that clients inside the cluster trust.
 	// Empty means that none is published.
 	RootCA []byte
@@ -59,12 +74,6 @@ type Config struct {
 	// CA signs certificate signing requests that have been approved. Nil means
 	// that approved requests stay unsigned.
 	CA *Authority
-	// ClusterCIDR is the range that Nodes get their podCIDR from, such as
-	// 10.244.0.0/16. Empty means that Nodes get none.
-	ClusterCIDR string
-	// Clock is what jobs, cron jobs, what follows them and evictions for taints
-	// are timed by. Nil means the real time, as for all others.
-	Clock *clock.Clock
 }
 
 // Controllers are those of kube-controller-manager that Config asks for. Build
@@ -89,10 +98,8 @@ func New(cfg Config) (*Controllers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(cfg.RootCA) > 0 {
-		if _, err := cert.ParseCertsPEM(cfg.RootCA); err != nil {
-			return nil, fmt.Errorf("root CA: %w", err)
-		}
+	if err := cfg.Identity.check(); err != nil {
+		return nil, err
 	}
 	c := &Controllers{Config: cfg, enabled: enabled, clients: identities{loopback: cfg.Loopback, rootCA: cfg.RootCA}}
 	if c.root, err = clientset.NewForConfig(cfg.Loopback); err != nil {
@@ -105,6 +112,15 @@ func New(cfg Config) (*Controllers, error) {
 	c.component.KubeCloudShared.ClusterCIDR = cfg.ClusterCIDR
 	c.component.KubeCloudShared.CIDRAllocatorType = string(ipam.RangeAllocatorType)
 	return c, nil
+}
+
+func (i Identity) check() error {
+	if len(i.RootCA) > 0 {
+		if _, err := cert.ParseCertsPEM(i.RootCA); err != nil {
+			return fmt.Errorf("root CA: %w", err)
+		}
+	}
+	return nil
 }
 
 // enabledControllers says which rows of the table run.
@@ -185,7 +201,7 @@ func (c *Controllers) Start(ctx context.Context, own informers.SharedInformerFac
 		clients.privileged = true
 		held := informerset.Hold(ctx, own)
 		early := app.ControllerContext{ClientBuilder: clients, InformerFactory: held, ComponentConfig: c.component, ResyncPeriod: c.resync}
-		if err := c.launch(ctx, early, held, func(row controller) bool { return row.early }); err != nil {
+		if err := c.launch(ctx, early, held, func(row controller) bool { return row.early && c.identified(row) }); err != nil {
 			return err
 		}
 		own.Start(serving)
@@ -200,7 +216,28 @@ func (c *Controllers) Start(ctx context.Context, own informers.SharedInformerFac
 	if err != nil {
 		return err
 	}
-	return c.launch(ctx, shared, held, func(row controller) bool { return !row.early || own == nil })
+	return c.launch(ctx, shared, held, func(row controller) bool { return (!row.early || own == nil) && c.identified(row) })
+}
+
+// identified says whether what the controller needs of Identity is there.
+func (c *Controllers) identified(row controller) bool { return !row.identity || !c.AwaitIdentity }
+
+// StartIdentified starts the controllers that Config.AwaitIdentity held back.
+// It must be called once, after Start has returned, and returns when they have
+// been started. It fails on a root CA that is no certificate and when one of
+// them cannot be built; ctx is Start's.
+func (c *Controllers) StartIdentified(ctx context.Context, identity Identity) error {
+	if err := identity.check(); err != nil {
+		return err
+	}
+	c.Identity, c.clients.rootCA = identity, identity.RootCA
+	held := informerset.Hold(ctx, c.informers)
+	shared := app.ControllerContext{ClientBuilder: c.clients, InformerFactory: held, ComponentConfig: c.component, ResyncPeriod: c.resync}
+	if err := c.launch(ctx, shared, held, func(row controller) bool { return row.identity }); err != nil {
+		return err
+	}
+	c.informers.Start(ctx.Done())
+	return nil
 }
 
 // launch builds the enabled controllers among those chosen over held, which it

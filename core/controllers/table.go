@@ -20,6 +20,8 @@ type controller struct {
 	// early marks those that start before the server is ready: they ask for no
 	// discovery, and Pods or roles are refused or empty without them.
 	early bool
+	// identity marks those that need Config.Identity.
+	identity bool
 	// absent says why a controller is not here at all.
 	absent string
 	// note says what is particular about it.
@@ -32,10 +34,10 @@ type controller struct {
 // own list.
 var table = []controller{
 	{name: names.ServiceAccountController, descriptor: newServiceAccountControllerDescriptor, early: true},
-	{name: names.RootCACertificatePublisherController, descriptor: newRootCACertificatePublisherControllerDescriptor, early: true, note: "when there is a root CA"},
+	{name: names.RootCACertificatePublisherController, descriptor: newRootCACertificatePublisherControllerDescriptor, early: true, identity: true, note: "when there is a root CA"},
 	{name: names.ClusterRoleAggregationController, descriptor: newClusterRoleAggregrationControllerDescriptor, early: true},
 
-	{name: names.ServiceAccountTokenController, aliases: []string{"serviceaccount-token"}, build: (*Controllers).serviceAccountTokens, note: "ours constructs it: upstream's constructor reads the key from a file"},
+	{name: names.ServiceAccountTokenController, aliases: []string{"serviceaccount-token"}, build: (*Controllers).serviceAccountTokens, identity: true, note: "ours constructs it: upstream's constructor reads the key from a file"},
 	{name: names.LegacyServiceAccountTokenCleanerController, descriptor: newLegacyServiceAccountTokenCleanerControllerDescriptor},
 	{name: names.DeploymentController, descriptor: newDeploymentControllerDescriptor},
 	{name: names.ReplicaSetController, descriptor: newReplicaSetControllerDescriptor},
@@ -65,11 +67,11 @@ var table = []controller{
 	{name: names.DeviceTaintEvictionController, descriptor: newDeviceTaintEvictionControllerDescriptor},
 	{name: names.ResourcePoolStatusRequestController, descriptor: newResourcePoolStatusRequestControllerDescriptor, note: "its feature gate is off by default"},
 	{name: names.PodGroupProtectionController, descriptor: newPodGroupProtectionControllerDescriptor, note: "its feature gate is off by default"},
-	{name: names.CertificateSigningRequestSigningController, aliases: []string{"csrsigning"}, build: (*Controllers).signing, note: "ours around upstream's authority and rules: upstream's reads the CA from files"},
+	{name: names.CertificateSigningRequestSigningController, aliases: []string{"csrsigning"}, build: (*Controllers).signing, identity: true, note: "ours around upstream's authority and rules: upstream's reads the CA from files"},
 	{name: names.CertificateSigningRequestApprovingController, descriptor: newCertificateSigningRequestApprovingControllerDescriptor},
 	{name: names.CertificateSigningRequestCleanerController, descriptor: newCertificateSigningRequestCleanerControllerDescriptor},
 	{name: names.PodCertificateRequestCleanerController, descriptor: newPodCertificateRequestCleanerControllerDescriptor},
-	{name: names.KubeAPIServerClusterTrustBundlePublisherController, descriptor: newKubeAPIServerSignerClusterTrustBundledPublisherDescriptor, note: "when there is a root CA"},
+	{name: names.KubeAPIServerClusterTrustBundlePublisherController, descriptor: newKubeAPIServerSignerClusterTrustBundledPublisherDescriptor, identity: true, note: "when there is a root CA"},
 	{name: names.BootstrapSignerController, descriptor: newBootstrapSignerControllerDescriptor, note: "off by default upstream: it is for joining nodes"},
 	{name: names.TokenCleanerController, descriptor: newTokenCleanerControllerDescriptor, note: "off by default upstream: it is for joining nodes"},
 	{name: names.ValidatingAdmissionPolicyStatusController, build: (*Controllers).policyStatus, note: "ours constructs it: upstream's constructor makes the OpenAPI definitions of all types before any policy exists"},

@@ -54,7 +54,7 @@ func aliases() []string {
 }
 
 func TestARootCAIsACertificate(t *testing.T) {
-	_, err := controllers.New(controllers.Config{Loopback: &rest.Config{}, RootCA: []byte("not PEM")})
+	_, err := controllers.New(controllers.Config{Loopback: &rest.Config{}, Identity: controllers.Identity{RootCA: []byte("not PEM")}})
 	if err == nil || !strings.Contains(err.Error(), "root CA") {
 		t.Errorf("New: %v, want one about the root CA", err)
 	}

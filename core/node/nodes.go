@@ -165,11 +165,7 @@ func (n *Nodes) Run(ctx context.Context) error {
 	n.Informers.Start(ctx.Done())
 	n.running.Go(func() { n.events.run(ctx) })
 	if n.Dialer != nil {
-		stop, err := n.serve(ctx)
-		if err != nil {
-			return err
-		}
-		defer stop()
+		defer n.serve(ctx)()
 	}
 	for _, k := range n.kubelets {
 		if err := k.register(ctx); err != nil {

@@ -34,17 +34,18 @@ const connBuffer = 64 << 10 // bytes in flight on a connection in memory
 
 // serve answers the connections of the dialer until the returned function is
 // called.
-func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
-	certificate, err := selfSigned(n.kubelets)
-	if err != nil {
-		return nil, fmt.Errorf("make the kubelets' certificate: %w", err)
-	}
+func (n *Nodes) serve(ctx context.Context) (stop func()) {
+	// Made when first asked for: an engine that is copied has none to share.
+	certificate := sync.OnceValues(func() (*tls.Certificate, error) { return selfSigned(n.kubelets) })
 	kubelets := bufconn.Listen(connBuffer)
 	pods := bufconn.Listen(connBuffer)
 	quiet := log.New(io.Discard, "", 0) // clients that go away are no news
 	api := &http.Server{
 		Handler: n.kubeletAPI(), ErrorLog: quiet,
-		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}}, // upgrades need HTTP/1.1
+		TLSConfig: &tls.Config{
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
+			NextProtos:     []string{"http/1.1"}, // upgrades need HTTP/1.1
+		},
 		ConnContext: withAddress, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	inside := &http.Server{Handler: http.HandlerFunc(n.servePod), ErrorLog: quiet, ConnContext: withAddress, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -91,7 +92,7 @@ func (n *Nodes) serve(ctx context.Context) (stop func(), err error) {
 		_ = kubelets.Close()
 		_ = pods.Close()
 		open.close() // those that have been upgraded, too, which the servers no longer know
-	}, nil
+	}
 }
 
 func (n *Nodes) kubeletAt(ip string) *kubelet {
@@ -220,10 +221,10 @@ func (n *Nodes) servePod(w http.ResponseWriter, r *http.Request) {
 
 // selfSigned makes the kubelets' serving certificate. The API server does not
 // check it, as by default it does not check those of real ones.
-func selfSigned(kubelets []*kubelet) (tls.Certificate, error) {
+func selfSigned(kubelets []*kubelet) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return tls.Certificate{}, err
+		return nil, err
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubelet"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0)}
 	for _, k := range kubelets {
@@ -232,9 +233,9 @@ func selfSigned(kubelets []*kubelet) (tls.Certificate, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return tls.Certificate{}, err
+		return nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
 // kubeletAPI is what a kubelet serves on port 10250, as far as the API server

@@ -1,0 +1,175 @@
+package core
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"net/http"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// What two engines that go on from one memory may not share is made by Renew,
+// and is not there before.
+func TestRenew(t *testing.T) {
+	e := start(t, Config{AwaitIdentity: true})
+	c := clientFor(t, e)
+	ctx := t.Context()
+	newNamespace(t, c, "renew")
+	eventually(t, "the account", func(ctx context.Context) (bool, error) {
+		_, err := c.CoreV1().ServiceAccounts("renew").Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	})
+	token := func() string {
+		t.Helper()
+		got, err := c.CoreV1().ServiceAccounts("renew").CreateToken(ctx, "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Status.Token
+	}
+	accepts := func(token string) bool {
+		t.Helper()
+		answer, _ := getAs(t, e, token, "/api")
+		return answer.StatusCode == http.StatusOK
+	}
+	jwks := func() string {
+		t.Helper()
+		_, body := get(t, e, "/openid/v1/jwks")
+		return string(body)
+	}
+
+	system, err := c.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, oldKeys := token(), jwks()
+	if !accepts(old) {
+		t.Fatal("a token is not accepted before Renew")
+	}
+	if _, err := c.CoreV1().ConfigMaps("renew").Get(ctx, "kube-root-ca.crt", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a root CA before Renew: %v", err)
+	}
+	events, err := c.CoreV1().Namespaces().Watch(ctx, metav1.ListOptions{ResourceVersion: system.ResourceVersion, FieldSelector: "metadata.name=" + metav1.NamespaceSystem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+
+	if err := e.Renew(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	if fresh := token(); !accepts(fresh) {
+		t.Error("a token is not accepted after Renew")
+	}
+	// A token that was good is remembered for a while, as in any API server.
+	eventually(t, "the old token is refused", func(context.Context) (bool, error) { return !accepts(old), nil })
+	if jwks() == oldKeys {
+		t.Error("the keys are the old ones")
+	}
+	event := <-events.ResultChan()
+	if event.Type != watch.Modified || event.Object.(*corev1.Namespace).UID == system.UID {
+		t.Errorf("kube-system: %s %v, want another UID", event.Type, event.Object)
+	}
+	var root []byte
+	eventually(t, "the root CA", func(ctx context.Context) (bool, error) {
+		published, err := c.CoreV1().ConfigMaps("renew").Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		if err == nil {
+			root = []byte(published.Data["ca.crt"])
+		}
+		return err == nil, nil
+	})
+	if signed := sign(t, e); signed.CheckSignatureFrom(certificate(t, root)) != nil {
+		t.Error("the root CA that is published did not sign the certificate")
+	}
+	eventually(t, "a Secret's token", func(ctx context.Context) (bool, error) {
+		name := "legacy"
+		_, err := c.CoreV1().Secrets("renew").Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"}},
+			Type:       corev1.SecretTypeServiceAccountToken,
+		}, metav1.CreateOptions{})
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return false, err
+		}
+		s, err := c.CoreV1().Secrets("renew").Get(ctx, name, metav1.GetOptions{})
+		return err == nil && len(s.Data[corev1.ServiceAccountTokenKey]) > 0 && accepts(string(s.Data[corev1.ServiceAccountTokenKey])), err
+	})
+}
+
+// sign has a client certificate signed by the cluster.
+func sign(t *testing.T, e *Engine) *x509.Certificate {
+	t.Helper()
+	c := clientFor(t, e)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "ada"}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := c.CertificatesV1().CertificateSigningRequests().Create(t.Context(), &certificatesv1.CertificateSigningRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: "ada"},
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
+			SignerName: certificatesv1.KubeAPIServerClientSignerName,
+			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageClientAuth},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
+		Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Test", LastUpdateTime: metav1.NewTime(time.Now()),
+	})
+	if _, err := c.CertificatesV1().CertificateSigningRequests().UpdateApproval(t.Context(), csr.Name, csr, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var signed []byte
+	eventually(t, "the certificate", func(ctx context.Context) (bool, error) {
+		got, err := c.CertificatesV1().CertificateSigningRequests().Get(ctx, csr.Name, metav1.GetOptions{})
+		if err == nil {
+			signed = got.Status.Certificate
+		}
+		return len(signed) > 0, err
+	})
+	return certificate(t, signed)
+}
+
+func certificate(t *testing.T, text []byte) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode(text)
+	if block == nil {
+		t.Fatalf("no PEM: %q", text)
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestRenewFails(t *testing.T) {
+	if _, err := New(t.Context(), Config{AwaitIdentity: true, EtcdServers: []string{"http://127.0.0.1:1"}}); err == nil {
+		t.Error("New: a copy of an engine over etcd servers is not refused")
+	}
+	ended := start(t, Config{AwaitIdentity: true})
+	if err := ended.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := ended.Renew(t.Context()); err == nil {
+		t.Error("Renew: nil for an engine that has ended")
+	}
+}
