@@ -74,8 +74,15 @@ wasm: patch ## build build/wasm/kubetab.wasm, the engine for the browser
 	@scripts/step "build the wasm module (3 minutes the first time)" $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/kubetab.wasm ./wasm
 	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
 
+.PHONY: snapshot
+snapshot: wasm ## build build/wasm/kubetab.snapshot, an engine that has started, for the page to go on from
+	@$(MAKE) build/wasm/kubetab.snapshot
+
+build/wasm/kubetab.snapshot: build/wasm/kubetab.wasm wasm/snapshot.mjs wasm/host/engine.mjs $(wildcard wasm/snapshot/*.mjs)
+	@scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE)
+
 .PHONY: page
-page: setup wasm ## build web/dist, the page with the module beside it
+page: setup snapshot ## build web/dist, the page with the module beside it
 	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web
 
 .PHONY: build
@@ -110,13 +117,15 @@ test-race:
 	@go test -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
 
 .PHONY: test-js
-test-js: wasm
+test-js: snapshot
 	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@node --test wasm/host/ wasm/size.test.mjs
+	@node --test wasm/host/ wasm/snapshot/ wasm/size.test.mjs wasm/resume.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: wasm
 	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm
+	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --out build/wasm/transcripts.snapshot
+	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm -snapshot ../build/wasm/transcripts.snapshot
 
 .PHONY: test-web
 test-web: page chromium

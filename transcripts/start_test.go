@@ -35,7 +35,11 @@ func start(t *testing.T) (o Options, served func()) {
 // startWasm runs the module behind Node, see wasm/host.mjs.
 func startWasm(t *testing.T) (o Options, served func()) {
 	t.Helper()
-	p := launch(t, "node", "../wasm/host.mjs", "--wasm", *wasm, "--config", `{"nodes": 0, "noScheduler": true}`)
+	args := []string{"../wasm/host.mjs", "--wasm", *wasm, "--config", `{"nodes":0,"noScheduler":true}`}
+	if *snapshot != "" {
+		args = append(args, "--snapshot", *snapshot)
+	}
+	p := launch(t, "node", args...)
 	p.await(t, func() bool {
 		found := regexp.MustCompile(`(?m)^listening (http\S+)`).FindSubmatch(p.output())
 		if found != nil {
@@ -43,6 +47,9 @@ func startWasm(t *testing.T) (o Options, served func()) {
 		}
 		return found != nil
 	})
+	if bytes.Contains(p.output(), []byte("without its snapshot")) {
+		t.Fatalf("the engine does not go on from %s:\n%s", *snapshot, p.output())
+	}
 	return o, func() { p.healthy(t) }
 }
 

@@ -20,6 +20,7 @@ var (
 	compact   = flag.String("compact", os.Getenv("KUBETAB_COMPACT"), "a URL that compacts the history when something is posted to it; a Kubetab has one that needs no flag (KUBETAB_COMPACT)")
 	update    = flag.Bool("update", false, "write the answers into the transcripts; do this against a real kube-apiserver only")
 	wasm      = flag.String("wasm", "", "start this wasm module behind Node (wasm/host.mjs) instead of bin/kubetab")
+	snapshot  = flag.String("snapshot", "", "go on from this snapshot of -wasm, made by wasm/snapshot.mjs for the same settings")
 	program   = flag.String("kubetab", "../bin/kubetab", "the program to start where no -url is given")
 )
 

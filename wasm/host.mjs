@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the wasm engine under Node behind a plain HTTP server on loopback:
 //
-//   node wasm/host.mjs [--wasm build/wasm/kubetab.wasm] [--listen 127.0.0.1:0] [--config '{"verbosity":1}']
+//   node wasm/host.mjs [--wasm build/wasm/kubetab.wasm] [--snapshot FILE] [--listen 127.0.0.1:0] [--config '{"verbosity":1}']
 //
 // prints "listening http://127.0.0.1:PORT" on stdout once /readyz is ok, and nothing else. Stages and Go's
 // log go to stderr. Ends with 0 on SIGINT or SIGTERM, with 1 when the engine fails or the address is taken,
@@ -12,18 +12,20 @@ import { parseArgs } from 'node:util';
 import { startEngine } from './host/engine.mjs';
 import { serve } from './host/server.mjs';
 
-const usage = `usage: node wasm/host.mjs [--wasm FILE] [--listen HOST:PORT] [--config JSON]
+const usage = `usage: node wasm/host.mjs [--wasm FILE] [--snapshot FILE] [--listen HOST:PORT] [--config JSON]
 
   --wasm FILE         the module, with wasm_exec.js beside it (build/wasm/kubetab.wasm)
+  --snapshot FILE     go on from this snapshot instead of starting from nothing
   --listen HOST:PORT  address of the HTTP server; port 0 is any free one (127.0.0.1:0)
   --config JSON       settings of the engine: runtimeConfig, featureGates, emulatedVersion, host,
-                      verbosity, gcPercent, anonymous
+                      verbosity, gcPercent, anonymous and others, see wasm/settings.go
 `;
 
 function parse() {
   const { values } = parseArgs({
     options: {
       wasm: { type: 'string', default: 'build/wasm/kubetab.wasm' },
+      snapshot: { type: 'string' },
       listen: { type: 'string', default: '127.0.0.1:0' },
       config: { type: 'string', default: '{}' },
       help: { type: 'boolean', default: false },
@@ -34,14 +36,16 @@ function parse() {
   return {
     help: values.help,
     wasm: resolve(values.wasm),
+    snapshot: values.snapshot && resolve(values.snapshot),
     address: { host: listen[1] ?? (listen[2] || '127.0.0.1'), port: Number(listen[3]) },
     config: JSON.parse(values.config),
   };
 }
 
-async function run({ wasm, address, config }) {
+async function run({ wasm, snapshot, address, config }) {
   const engine = await startEngine({
     wasm,
+    snapshot,
     config,
     onStage: (name, ms) => process.stderr.write(`${name} ${Math.round(ms)} ms\n`),
   });

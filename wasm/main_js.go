@@ -52,7 +52,19 @@ func run(host *boundary.Host, start time.Time) error {
 	b := bridge.New(host)
 	closing := make(chan struct{})
 	var once sync.Once
-	if err := boundary.Publish(b, host, start, func() { once.Do(func() { close(closing) }) }); err != nil {
+	thawed := make(chan struct{}, 1)
+	functions := boundary.Functions{
+		Bridge: b,
+		Start:  start,
+		Close:  func() { once.Do(func() { close(closing) }) },
+		Thawed: func() {
+			select {
+			case thawed <- struct{}{}:
+			default: // one is enough
+			}
+		},
+	}
+	if err := boundary.Publish(host, functions); err != nil {
 		return err
 	}
 	if err := host.Started(); err != nil {
@@ -67,10 +79,19 @@ func run(host *boundary.Host, start time.Time) error {
 	}
 	b.SetHandler(engine.Handler())
 
-	select {
-	case <-closing:
-	case <-engine.Done(): // by itself: Close tells why
-		return errors.Join(errors.New("the API server has ended"), engine.Close())
+	for running := true; running; {
+		select {
+		case <-thawed:
+			start = time.Now()
+			if err := engine.Renew(context.Background()); err != nil {
+				return errors.Join(err, engine.Close())
+			}
+			host.Stage(string(core.StageReady), time.Since(start))
+		case <-closing:
+			running = false
+		case <-engine.Done(): // by itself: Close tells why
+			return errors.Join(errors.New("the API server has ended"), engine.Close())
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()

@@ -23,6 +23,7 @@ type settings struct {
 	NoScheduler     bool              `json:"noScheduler"`     // Pods stay where they are put
 	Verbosity       int               `json:"verbosity"`       // of the log on stderr: 0 is warnings and errors, n is klog's V(n-1)
 	GCPercent       int               `json:"gcPercent"`       // as GOGC
+	ToBeFrozen      bool              `json:"toBeFrozen"`      // the engine will go on from a snapshot, see wasm/snapshot
 	Anonymous       bool              `json:"anonymous"`       // requests without credentials are anonymous, not the administrator's
 }
 
@@ -63,6 +64,7 @@ func (s settings) engine() core.Config {
 		Controllers:     s.Controllers,
 		NoScheduler:     s.NoScheduler,
 		Clock:           clock.New(nil),
+		AwaitIdentity:   s.ToBeFrozen,
 	}
 	if !s.Anonymous {
 		c.DefaultUser = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}

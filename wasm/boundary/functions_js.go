@@ -14,18 +14,30 @@ import (
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
 
+// Functions are what Publish gives to JavaScript. Those that are functions must return at once, and may be called more
+// than once.
+type Functions struct {
+	Bridge *bridge.Bridge
+	// Start is when the program began.
+	Start time.Time
+	// Close asks the engine to end.
+	Close func()
+	// Thawed tells that the program goes on from a snapshot: what Go draws at random is new by then.
+	Thawed func()
+}
+
 // Publish sets globalThis.kubetabEngine. Its functions are the only ones that Go gives to JavaScript, and
 // have their names there for good, so that a thawed engine can be given its functions back by name.
 //
 // They run inside a JavaScript call: none may wait, and none throws. What is wrong with a call is logged.
-// start is when the program began. closeEngine must return at once, and may be called more than once.
 // The error is what JavaScript throws.
-func Publish(b *bridge.Bridge, host *Host, start time.Time, closeEngine func()) error {
+func Publish(host *Host, f Functions) error {
+	b := f.Bridge
 	engine, err := safejs.ValueOf(map[string]any{})
 	if err != nil {
 		return err
 	}
-	for name, f := range map[string]func(a *arguments) any{
+	for name, call := range map[string]func(a *arguments) any{
 		"request": func(a *arguments) any {
 			id, method, url, headers, hasBody := a.number(0), a.text(1), a.text(2), a.list(host, 3), a.truth(4)
 			if a.err == nil {
@@ -51,14 +63,20 @@ func Publish(b *bridge.Bridge, host *Host, start time.Time, closeEngine func()) 
 			}
 			return nil
 		},
-		"stats": func(*arguments) any { return stats(b, start) },
-		"close": func(*arguments) any { closeEngine(); return nil },
+		"stats": func(*arguments) any { return stats(b, f.Start) },
+		"close": func(*arguments) any { f.Close(); return nil },
+		// thawed is called before anything else when the program goes on from a snapshot.
+		"thawed": func(*arguments) any {
+			Reseed()
+			f.Thawed()
+			return nil
+		},
 		// collect lets go of the JavaScript values that Go is done with, which it otherwise does some time
 		// later: for who wants to freeze an engine at rest.
 		"collect": func(*arguments) any {
 			go func() {
 				runtime.GC()
-				runtime.GC() // what the first found is finalized by then
+				scrub() // what the first collection found is finalized by then
 			}()
 			return nil
 		},
@@ -73,7 +91,7 @@ func Publish(b *bridge.Bridge, host *Host, start time.Time, closeEngine func()) 
 					log.Printf("kubetabEngine.%s: %v", name, a.err)
 				}
 			}()
-			return f(a)
+			return call(a)
 		})
 		if err != nil {
 			return err

@@ -2,10 +2,12 @@
 //
 // One engine per thread: kubetabHost, kubetabEngine and Go are globals by agreement with wasm/*.go.
 
-import { existsSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
+import { continueClocks, thaw } from '../snapshot/thaw.mjs';
 
 // What a response may be ahead of its reader.
 export const WINDOW = 256 * 1024;
@@ -18,24 +20,73 @@ export class EngineError extends Error {
 }
 
 /**
- * Starts an engine and returns when the module runs; stages tell how far it has come.
+ * Starts an engine and returns when the module runs, or when it is ready if it goes on from a snapshot; stages tell how
+ * far it has come.
  *
  * @param {object} options
  * @param {string} options.wasm path of the module; wasm_exec.js lies beside it
+ * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
+ * @param {(go: object) => void} [options.onProgram] before the module is instantiated
  * @param {(instance: WebAssembly.Instance, go: object) => void} [options.onInstance] before the program runs
  * @returns {Promise<Engine>}
  * @throws {EngineError} when there is no module or the program ends before it takes requests
  */
-export async function startEngine({ wasm, config, onStage, onLog = (text) => process.stderr.write(text), onInstance }) {
+export async function startEngine({ wasm, snapshot, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
   const engine = new Engine(onStage, onLog);
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
-  globalThis.kubetabHost = engine.host(config === undefined ? '' : JSON.stringify(config));
+  globalThis.kubetabHost = engine.host(JSON.stringify(config));
+  const bytes = await readFile(wasm);
+  const module = await WebAssembly.compile(bytes);
 
+  if (snapshot !== undefined) {
+    try {
+      const frozen = await readSnapshot(snapshot, bytes, config);
+      const go = newProgram(engine);
+      continueClocks(go, frozen.header);
+      onProgram?.(go);
+      const instance = await WebAssembly.instantiate(module, go.importObject);
+      engine.memory = instance.exports.mem;
+      onInstance?.(instance, go);
+      thaw(go, instance, frozen);
+      globalThis.kubetabHost.started();
+      globalThis.kubetabEngine.thawed();
+      await engine.stage('ready'); // what others may not share has been made anew
+      return engine;
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error;
+      onLog(`kubetab: the engine is started without its snapshot: ${error.message}\n`);
+    }
+  }
+  const go = newProgram(engine);
+  onProgram?.(go);
+  const instance = await WebAssembly.instantiate(module, go.importObject);
+  engine.memory = instance.exports.mem;
+  onInstance?.(instance, go);
+  go.run(instance).catch((error) => engine.crashed(error));
+  await engine.started;
+  return engine;
+}
+
+/** @throws {SnapshotError} when it cannot be read, or is not for this module and these settings */
+async function readSnapshot(path, module, config) {
+  let frozen;
+  try {
+    frozen = await decode(createReadStream(path, { highWaterMark: 1 << 20 }));
+  } catch (error) {
+    throw error instanceof SnapshotError ? error : new SnapshotError(String(error.message));
+  }
+  if (frozen.header.module !== hex(await sha256(module))) throw new SnapshotError('it is of another module');
+  if (frozen.header.config !== JSON.stringify(config)) throw new SnapshotError('it is of other settings');
+  return frozen;
+}
+
+// A program that reports its end to engine.
+function newProgram(engine) {
   const go = new globalThis.Go();
   go.argv = ['kubetab'];
   go.env = {};
@@ -54,12 +105,7 @@ export async function startEngine({ wasm, config, onStage, onLog = (text) => pro
     for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
     go._scheduledTimeouts.clear();
   };
-  const { instance } = await WebAssembly.instantiate(await readFile(wasm), go.importObject);
-  engine.memory = instance.exports.mem;
-  onInstance?.(instance, go);
-  go.run(instance).catch((error) => engine.crashed(error));
-  await engine.started;
-  return engine;
+  return go;
 }
 
 export class Engine {

@@ -12,8 +12,9 @@ import { WINDOW } from './engine.mjs';
  * @throws {Error} with code EADDRINUSE and the like
  */
 export async function serve(engine, { host = '127.0.0.1', port = 0 } = {}) {
-  // Header limits are the bridge's to enforce, which answers as net/http does.
-  const server = createServer({ maxHeaderSize: 2 << 20, keepAlive: true }, (req, res) => handle(engine, req, res));
+  // Header limits are the bridge's to enforce, which answers as net/http does. An idle connection stays open: to be
+  // closed while a request is on its way, as one is when Go has been busy for seconds, is an error to the client.
+  const server = createServer({ maxHeaderSize: 2 << 20, keepAlive: true, keepAliveTimeout: 0 }, (req, res) => handle(engine, req, res));
   await new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -33,21 +33,32 @@ func main() {
 	}
 	b := bridge.New(host)
 	closing := make(chan struct{})
-	if err := boundary.Publish(b, host, start, func() { close(closing) }); err != nil {
+	functions := boundary.Functions{
+		Bridge: b,
+		Start:  start,
+		Close:  func() { close(closing) },
+		Thawed: func() { host.Stage("ready", 0) },
+	}
+	if err := boundary.Publish(host, functions); err != nil {
 		panic(err)
 	}
 	if err := host.Started(); err != nil {
 		panic(err)
 	}
-	b.SetHandler(handler())
+	s := newState(start)
+	if strings.Contains(config, "hold") {
+		s.hold()
+	}
+	b.SetHandler(handler(s))
 	host.Stage("ready", time.Since(start))
 	<-closing
 }
 
-func handler() http.Handler {
+func handler(s *state) http.Handler {
 	events := make(chan string)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") })
+	mux.Handle("GET /state", s)
 	// A stream of what is posted to /event.
 	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()

@@ -1,0 +1,52 @@
+// The way from a module to its snapshot.
+
+import { readFile } from 'node:fs/promises';
+import { startEngine } from '../host/engine.mjs';
+import { freeze, isNamed, registers, World } from './freeze.mjs';
+
+// In seconds of the engine's world.
+const START = 120; // it takes so long at most until it is ready,
+const SETTLE = 60; // is then left alone, so that controllers have looked at everything and nodes have sent heartbeats,
+const LET_GO = 30; // and lets go of what it is done with.
+
+/**
+ * Boots the engine and takes the snapshot of it once it rests. That engine stands still from then on.
+ *
+ * @param {object} options
+ * @param {string} options.wasm path of the module
+ * @param {object} [options.config] the settings of wasm/settings.go
+ * @param {number} [options.date] in ms since 1970: what its wall clock shows in the beginning
+ * @returns {Promise<Uint8Array>} the same for the same arguments
+ * @throws {SnapshotError} when it cannot be frozen; NoGlobalsError when that is for the Go it was linked by
+ * @throws {Error} when it does not come to rest, or ends; with its log
+ */
+export async function takeSnapshot({ wasm, config = {}, date = 0 }) {
+  let go, instance, world, before;
+  let log = '';
+  const engine = await startEngine({
+    wasm,
+    config: { ...config, toBeFrozen: true },
+    onLog: (text) => (log += text),
+    onProgram: (program) => {
+      go = program;
+      world = new World(go, date);
+    },
+    onInstance: (i) => {
+      instance = i;
+      registers(i); // before anything is waited for
+      before = new Uint8Array(i.exports.mem.buffer.slice(0));
+    },
+  });
+  try {
+    await world.pass(() => engine.stages.ready !== undefined, START);
+    const ready = world.nanotime;
+    await world.pass(() => world.nanotime > ready + SETTLE * 1e9 && engine.stats().requests === 0, 2 * SETTLE);
+    globalThis.kubetabEngine.collect();
+    const enough = world.nanotime + LET_GO * 1e9;
+    await world.pass(() => isNamed(go, world) || world.nanotime > enough, 2 * LET_GO);
+  } catch (error) {
+    error.message = `${log}${error.message}`;
+    throw error;
+  }
+  return freeze({ go, instance, world, module: await readFile(wasm), before, config: JSON.stringify(config) });
+}
