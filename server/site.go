@@ -56,6 +56,7 @@ var contentTypes = map[string]string{
 	".md":          "text/markdown; charset=utf-8",
 	".mjs":         "text/javascript; charset=utf-8",
 	".png":         "image/png",
+	".snapshot":    "application/octet-stream",
 	".svg":         "image/svg+xml",
 	".txt":         "text/plain; charset=utf-8",
 	".wasm":        "application/wasm",

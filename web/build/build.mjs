@@ -1,9 +1,9 @@
-// Builds web/dist: the page, its workers, and the wasm module beside them, each also as .br and .gz.
+// Builds web/dist: the page, its workers, and the wasm module and its snapshot beside them, each also as .br and .gz.
 //
-//   KUBETAB_BROTLI   brotli quality for the module, 1 to 11; 0 = compress nothing (default 9)
-//   KUBETAB_WASM     folder that holds kubetab.wasm and wasm_exec.js (default build/wasm)
+//   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
+//   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
-// The module is compressed once: the variants are kept in build/web under its hash and copied from there.
+// The two are compressed once: the variants are kept in build/web under their hashes and copied from there.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import {
@@ -53,13 +53,22 @@ if (!Number.isInteger(quality) || quality < 0 || quality > 11) {
 for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
   if (!existsSync(join(wasmDir, name))) {
     fail(
-      `${relative(root, join(wasmDir, name))} is missing. Run \`make wasm\` first, then build the page again.`,
+      `${relative(root, join(wasmDir, name))} is missing. Run \`make snapshot\` first, then build the page again.`,
     );
   }
 }
 
-const module = await prepareModule();
-const shared = { module: module.info, wasmExec: join(wasmDir, 'wasm_exec.js') };
+const module = await prepare('wasm');
+// Without a snapshot the page starts the engine from nothing.
+const snapshot = existsSync(join(wasmDir, 'kubetab.snapshot')) ? await prepare('snapshot') : null;
+const prepared = snapshot ? [module, snapshot] : [module];
+await forget();
+const info = {
+  ...module.info,
+  sha256: module.sha256,
+  ...(snapshot && { snapshot: snapshot.info }),
+};
+const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
 const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
@@ -72,26 +81,30 @@ await build(
     ...shared,
     outDir: dist,
     precache: files,
-    build: fingerprint.update(module.info.url).digest('hex').slice(0, 12),
+    build: prepared
+      .reduce((sum, { info }) => sum.update(info.url), fingerprint)
+      .digest('hex')
+      .slice(0, 12),
   }),
 );
 const csp = (await readFile(join(web, 'CSP'), 'utf8')).trim();
 await writeFile(join(dist, '_headers'), headersFile(csp));
 
-for (const [suffix, path] of module.files) {
-  await copyFile(path, join(dist, module.info.url + suffix));
+for (const { info, files } of prepared) {
+  for (const [suffix, path] of files) await copyFile(path, join(dist, info.url + suffix));
 }
 const sizes = await compressAssets([...files, 'index.html', 'sw.js']);
-const manifest = { module: module.info, files: sizes };
+const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 say(`web/dist is ready after ${seconds(began)}`);
 
-/** Names the module after its content and compresses it, or finds that done. */
-async function prepareModule() {
-  const source = join(wasmDir, 'kubetab.wasm');
+/** Names the file kubetab.<extension> after its content and compresses it, or finds that done. */
+async function prepare(extension) {
+  const source = join(wasmDir, `kubetab.${extension}`);
   const hash = createHash('sha256');
   await pipeline(createReadStream(source), hash);
-  const name = `kubetab.${hash.digest('hex').slice(0, 12)}.wasm`;
+  const sha256 = hash.digest('hex');
+  const name = `kubetab.${sha256.slice(0, 12)}.${extension}`;
   const { size } = await stat(source);
   const info = { url: name, bytes: size };
   const files = [['', source]];
@@ -111,9 +124,8 @@ async function prepareModule() {
         say(`${name}${suffix}: ${mb(info[coding])}`);
       }),
     );
-    await forget(name);
   }
-  return { info, files };
+  return { info, sha256, files };
 }
 
 function brotli(q, size) {
@@ -143,10 +155,12 @@ async function compress(source, size, target, coding, compressor) {
   say(`${coding}: done in ${seconds(since)}`);
 }
 
-/** Drops the variants of earlier modules. */
-async function forget(name) {
+/** Drops the variants of earlier files. */
+async function forget() {
+  if (!existsSync(kept)) return;
+  const names = prepared.map(({ info }) => info.url);
   for (const file of await readdir(kept)) {
-    if (!file.startsWith(name)) await rm(join(kept, file));
+    if (!names.some((name) => file.startsWith(name))) await rm(join(kept, file));
   }
 }
 
@@ -192,6 +206,8 @@ function headersFile(policy) {
   Cache-Control: public, max-age=31536000, immutable
 /*.wasm
   Content-Type: application/wasm
+  Cache-Control: public, max-age=31536000, immutable
+/*.snapshot
   Cache-Control: public, max-age=31536000, immutable
 /sw.js
   Cache-Control: no-cache

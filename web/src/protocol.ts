@@ -118,7 +118,10 @@ export interface Downloading {
   readonly transferTotal: number;
 }
 
-/** `stage` is the name of the last stage that was finished, or `compile` before the first; `ms` since the worker began. */
+/**
+ * `stage` is the name of the last stage that was finished, or `compile` before the first; `ms` since the worker began.
+ * An engine that goes on from a snapshot has the stages `thaw` and `ready` only.
+ */
 export interface Starting {
   readonly phase: 'starting';
   readonly stage: string;

@@ -28,7 +28,7 @@
 import type { StreamCount } from './client/exchange';
 import { EngineLink } from './client/link';
 import { toResponse, unavailable } from './client/status';
-import { OFFLINE_CACHE } from './engine/module';
+import { type FileInfo, OFFLINE_CACHE } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
 const sw = self as unknown as ServiceWorkerGlobalScope;
@@ -62,12 +62,12 @@ async function ownFile(url: URL): Promise<Response | null> {
 }
 
 /**
- * Keeps the module for visits without a network, gzipped because it is stored as it is given: 190 MB would be taken
- * from the visitor's disk otherwise. The browser's HTTP cache still holds the module that was just downloaded.
+ * Keeps the module and its snapshot for visits without a network, gzipped because they are stored as they are given:
+ * 200 MB would be taken from the visitor's disk otherwise. The browser's HTTP cache still holds what was just downloaded.
  */
 function keepModule(): Promise<void> {
   // Every tab asks.
-  keeping ??= compressModule().finally(() => {
+  keeping ??= keepFiles().finally(() => {
     keeping = null;
   });
   return keeping;
@@ -75,15 +75,19 @@ function keepModule(): Promise<void> {
 
 let keeping: Promise<void> | null = null;
 
-async function compressModule(): Promise<void> {
-  const url = new URL(__MODULE__.url, SCOPE);
+async function keepFiles(): Promise<void> {
+  const files: FileInfo[] = __MODULE__.snapshot ? [__MODULE__, __MODULE__.snapshot] : [__MODULE__];
+  const urls = files.map((file) => new URL(file.url, SCOPE).href);
   const cache = await caches.open(OFFLINE_CACHE);
-  const kept = await cache.keys();
-  if (kept.some((request) => request.url === url.href)) return;
-  const response = await fetch(url, { cache: 'force-cache' });
-  if (!response.ok || !response.body) return;
-  await Promise.all(kept.map((request) => cache.delete(request)));
-  await cache.put(url, new Response(response.body.pipeThrough(new CompressionStream('gzip'))));
+  const kept = (await cache.keys()).map((request) => request.url);
+  await Promise.all(kept.filter((url) => !urls.includes(url)).map((url) => cache.delete(url)));
+  for (const url of urls.filter((url) => !kept.includes(url))) {
+    const response = await fetch(url, { cache: 'force-cache' });
+    if (!response.ok || !response.body) return;
+    const type = response.headers.get('content-type') ?? 'application/octet-stream';
+    const body = response.body.pipeThrough(new CompressionStream('gzip'));
+    await cache.put(url, new Response(body, { headers: { 'content-type': type } }));
+  }
 }
 
 /* ---------------------------------------------------------------- the way to the engine */
@@ -170,7 +174,7 @@ sw.addEventListener('fetch', (event) => {
   }
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
   // to the browser's HTTP cache, beside which it can keep the compiled code.
-  if (request.method !== 'GET' || path.endsWith('.wasm')) return;
+  if (request.method !== 'GET' || /\.(wasm|snapshot)$/.test(path)) return;
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 

@@ -21,12 +21,7 @@ export class Keeper {
   constructor(info: ModuleInfo, base: URL) {
     this.#info = info;
     this.#base = base;
-    this.#state = {
-      phase: 'downloading',
-      loaded: 0,
-      total: info.bytes,
-      transferTotal: info.br ?? info.gzip ?? info.bytes,
-    };
+    this.#state = this.#fresh();
   }
 
   get state(): EngineState {
@@ -116,8 +111,14 @@ export class Keeper {
   }
 
   #fresh(): EngineState {
-    const { bytes, br, gzip } = this.#info;
-    return { phase: 'downloading', loaded: 0, total: bytes, transferTotal: br ?? gzip ?? bytes };
+    const { snapshot } = this.#info;
+    const files = snapshot ? [this.#info, snapshot] : [this.#info];
+    return {
+      phase: 'downloading',
+      loaded: 0,
+      total: files.reduce((sum, file) => sum + file.bytes, 0),
+      transferTotal: files.reduce((sum, file) => sum + (file.br ?? file.gzip ?? file.bytes), 0),
+    };
   }
 
   #set(state: EngineState): void {

@@ -1,21 +1,11 @@
-/** Where the module is and what it weighs; written by the build (build/build.mjs) into the worker itself. */
-export interface ModuleInfo {
-  /** Relative to the page, hashed. */
-  readonly url: string;
-  readonly bytes: number;
-  /** Bytes on the wire by content coding; absent where the build made no such variant. */
-  readonly br?: number;
-  readonly gzip?: number;
+import { DownloadError, download, type FileInfo, type OnBytes, transferSize } from './download';
+
+/** Where the module is and, unless the build left it out, the snapshot of a program that has started. */
+export interface ModuleInfo extends FileInfo {
+  /** Of the module, in hex. */
+  readonly sha256: string;
+  readonly snapshot?: FileInfo;
 }
-
-/** Bytes of the module that have arrived, of `total`, and what the whole costs on the wire. */
-export type OnBytes = (loaded: number, total: number, transferTotal: number) => void;
-
-/** The module could not be fetched; the message says which address answered what. */
-export class DownloadError extends Error {}
-
-/** Kept by the service worker after a first start, gzipped: see keepModule in sw.ts. */
-export const OFFLINE_CACHE = 'kubetab-module';
 
 /**
  * Fetches the module and compiles it while it arrives.
@@ -30,47 +20,18 @@ export async function compileModule(
   base: URL,
   onBytes: OnBytes,
 ): Promise<WebAssembly.Module> {
-  const response = await fetchModule(info, base);
-  const coding = response.headers.get('content-encoding');
-  const transferTotal =
-    (coding === 'br' ? info.br : coding === 'gzip' ? info.gzip : undefined) ?? info.bytes;
+  const response = await download(info, base);
+  const type = response.headers.get('content-type') ?? 'nothing';
+  if (!type.startsWith('application/wasm')) {
+    throw new DownloadError(
+      `The server sent ${info.url} as ${type}; browsers compile only application/wasm.`,
+    );
+  }
+  const transferTotal = transferSize(response, info);
   onBytes(0, info.bytes, transferTotal);
   const counting = count(response.clone(), (loaded) => onBytes(loaded, info.bytes, transferTotal));
   const [module] = await Promise.all([WebAssembly.compileStreaming(response), counting]);
   return module;
-}
-
-async function fetchModule(info: ModuleInfo, base: URL): Promise<Response> {
-  const url = new URL(info.url, base);
-  let response: Response;
-  try {
-    response = await fetch(url, { credentials: 'same-origin' });
-  } catch (error) {
-    const kept = await keptModule(url);
-    if (kept) return kept;
-    throw new DownloadError(`${url.pathname} could not be reached (${String(error)}).`);
-  }
-  if (!response.ok) {
-    throw new DownloadError(
-      `The server answered ${response.status} ${response.statusText} to ${url.pathname}.`,
-    );
-  }
-  const type = response.headers.get('content-type') ?? 'nothing';
-  if (!type.startsWith('application/wasm')) {
-    throw new DownloadError(
-      `The server sent ${url.pathname} as ${type}; browsers compile only application/wasm.`,
-    );
-  }
-  return response;
-}
-
-async function keptModule(url: URL): Promise<Response | null> {
-  if (!('caches' in globalThis)) return null;
-  const kept = await (await caches.open(OFFLINE_CACHE)).match(url);
-  if (!kept?.body) return null;
-  return new Response(kept.body.pipeThrough(new DecompressionStream('gzip')), {
-    headers: { 'content-type': 'application/wasm' },
-  });
 }
 
 async function count(response: Response, onLoaded: (bytes: number) => void): Promise<void> {

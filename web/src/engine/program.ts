@@ -1,9 +1,13 @@
+import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
+import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import type { Dead, StageTime } from '../protocol';
-import { compileModule, DownloadError, type ModuleInfo, type OnBytes } from './module';
+import { DownloadError, type OnBytes, together } from './download';
+import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
 import type { KubetabEngine } from './seam';
-import { Go } from './wasm-exec';
+import { fetchSnapshot, notUsed } from './snapshot';
+import { Go, type GoProgram } from './wasm-exec';
 
 /** What the program tells while it comes up, runs and ends. After `onDead` nothing more is called. */
 export interface ProgramEvents {
@@ -15,7 +19,8 @@ export interface ProgramEvents {
 }
 
 /**
- * One run of the Go program, from the download to its end. Whatever ends it - a panic, an exit, a trap of WebAssembly,
+ * One run of the Go program, from the download to its end. It goes on from the snapshot where there is one that fits,
+ * and starts from nothing otherwise. Whatever ends it - a panic, an exit, a trap of WebAssembly,
  * a download that fails - is reported once, with all the words there are.
  */
 export class Program {
@@ -23,6 +28,7 @@ export class Program {
   readonly #requests: Requests;
   readonly #output = captureOutput();
   #over = false;
+  #offered = false;
   #fatal = '';
   #compiled = false;
 
@@ -38,11 +44,15 @@ export class Program {
         this.#die('unsupported', 'This browser cannot run the API server.', missing);
         return;
       }
-      const module = await compileModule(info, base, this.#events.onBytes);
+      const [ofModule, ofSnapshot] = together(2, this.#events.onBytes) as [OnBytes, OnBytes];
+      const [module, snapshot] = await Promise.all([
+        compileModule(info, base, ofModule),
+        fetchSnapshot(info, base, ofSnapshot),
+      ]);
       if (this.#over) return;
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      await this.#start(module);
+      if (!snapshot || !(await this.#resume(module, snapshot))) await this.#start(module);
     } catch (error) {
       this.failed(error);
     }
@@ -73,36 +83,64 @@ export class Program {
   }
 
   async #start(module: WebAssembly.Module): Promise<void> {
+    const go = this.#newGo();
+    this.#setHost(() => this.#offer());
+    const instance = await WebAssembly.instantiate(module, go.importObject);
+    if (!this.#over) await go.run(instance);
+  }
+
+  /** @returns false when the snapshot turns out not to fit */
+  async #resume(module: WebAssembly.Module, snapshot: Snapshot): Promise<boolean> {
+    const go = this.#newGo();
+    this.#setHost();
+    continueClocks(go, snapshot.header);
+    const instance = await WebAssembly.instantiate(module, go.importObject);
+    if (this.#over) return true;
+    this.#events.onStage({ name: 'thaw', ms: 0 });
+    try {
+      thaw(go, instance, snapshot);
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error;
+      notUsed(error);
+      return false;
+    }
+    globalThis.kubetabEngine?.thawed();
+    return true;
+  }
+
+  #newGo(): GoProgram {
     const go = new Go();
     go.argv = ['kubetab'];
     go.env = {};
-    let exitCode = 0;
-    go.exit = (code) => {
-      exitCode = code;
-    };
-    this.#setHost();
-    const instance = await WebAssembly.instantiate(module, go.importObject);
-    if (this.#over) return;
-    await go.run(instance);
-    this.#die(
-      exitCode === 0 ? 'exit' : 'crash',
-      exitCode === 0 ? 'The API server ended.' : 'The API server crashed.',
-      this.#fatal || this.#output.lastPanic() || `The Go program exited with code ${exitCode}.`,
-    );
+    go.exit = (code) =>
+      this.#die(
+        code === 0 ? 'exit' : 'crash',
+        code === 0 ? 'The API server ended.' : 'The API server crashed.',
+        this.#fatal || this.#output.lastPanic() || `The Go program exited with code ${code}.`,
+      );
+    return go;
   }
 
-  #setHost(): void {
+  /** Lets requests in. */
+  #offer(): void {
+    const engine = globalThis.kubetabEngine;
+    if (this.#over || !engine || this.#offered) return;
+    this.#offered = true;
+    this.#events.onEngine(guarded(engine, (e) => this.failed(e)));
+  }
+
+  /** @param onStarted when the program starts from nothing; one that goes on takes no requests before it is ready */
+  #setHost(onStarted: () => void = () => undefined): void {
     const requests = this.#requests;
     const alive = () => !this.#over;
     globalThis.kubetabEngine = undefined;
     globalThis.kubetabHost = {
       config: '',
-      started: () => {
-        const engine = globalThis.kubetabEngine;
-        if (alive() && engine) this.#events.onEngine(guarded(engine, (e) => this.failed(e)));
-      },
+      started: onStarted,
       stage: (name, ms) => {
-        if (alive()) this.#events.onStage({ name, ms });
+        if (!alive()) return;
+        if (name === 'ready') this.#offer();
+        this.#events.onStage({ name, ms });
       },
       head: (id, status, headers) => {
         if (alive()) requests.head(id, status, headers);
@@ -151,6 +189,7 @@ function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): Kube
     cancel: guard(engine.cancel, undefined),
     stats: guard(engine.stats, ''),
     close: guard(engine.close, undefined),
+    thawed: guard(engine.thawed, undefined),
   };
 }
 

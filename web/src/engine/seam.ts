@@ -38,6 +38,8 @@ export interface KubetabEngine {
   cancel(id: number): void;
   /** JSON of EngineStats. */
   stats(): string;
+  /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
+  thawed(): void;
   /** Ends the engine and the program. */
   close(): void;
 }

@@ -19,6 +19,7 @@ export const words = {
       storage: 'APIs',
       apis: 'controllers',
       controllers: 'waiting until it is ready',
+      thaw: 'going on from its snapshot',
     } as Readonly<Record<string, string>>,
   },
   details: {

@@ -69,12 +69,16 @@ function byKubetab(binary: string): Promise<Site> {
   });
 }
 
-/**
- * Sends the policy of web/CSP, content codings and caching as bin/kubetab does.
- *
- * @param rewrite changes the service worker on its way, to stand for another version of it
- */
-export function plain(rewrite?: (path: string, text: string) => string): Promise<Site> {
+/** What is changed on its way. */
+interface Changes {
+  /** The service worker, to stand for another version of it. */
+  readonly worker?: (text: string) => string;
+  /** The snapshot; null is a 404. */
+  readonly snapshot?: (bytes: Buffer) => Buffer | null;
+}
+
+/** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
+export function plain({ worker, snapshot }: Changes = {}): Promise<Site> {
   const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
@@ -86,13 +90,18 @@ export function plain(rewrite?: (path: string, text: string) => string): Promise
       return;
     }
     response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
-    const hashed = path.startsWith('/assets/') || path.endsWith('.wasm');
+    const hashed = path.startsWith('/assets/') || /\.(wasm|snapshot)$/.test(path);
     response.setHeader(
       'Cache-Control',
       hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
     );
-    if (rewrite && path === '/sw.js') {
-      response.end(rewrite(path, readFileSync(file, 'utf8')));
+    if (worker && path === '/sw.js') {
+      response.end(worker(readFileSync(file, 'utf8')));
+      return;
+    }
+    if (snapshot && path.endsWith('.snapshot')) {
+      const bytes = snapshot(readFileSync(file));
+      response.writeHead(bytes ? 200 : 404).end(bytes ?? 'Not Found\n');
       return;
     }
     const brotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));

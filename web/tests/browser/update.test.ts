@@ -10,7 +10,9 @@ let version = 1;
 beforeAll(async () => {
   [browser, site] = await Promise.all([
     launch(),
-    plain((_path, text) => text.replace(/(kubetab-page-)(?=[^'])/, `$1${version}-`)),
+    plain({
+      worker: (text) => text.replace(/(kubetab-page-)(?=[^'])/, `$1${version}-`),
+    }),
   ]);
 });
 afterAll(async () => {

@@ -150,7 +150,7 @@ test('the page opens without a network, and the engine starts again from what wa
     active?.postMessage({ type: 'keep-module' });
   });
   await page.waitForFunction(
-    async () => (await (await caches.open('kubetab-module')).keys()).length > 0,
+    async () => (await (await caches.open('kubetab-module')).keys()).length === 2, // with its snapshot
     null,
     { polling: 200 },
   );
@@ -159,7 +159,7 @@ test('the page opens without a network, and the engine starts again from what wa
   await ready(page);
   await page.evaluate(() => window.kubetab.restart());
   await page
-    .getByText(/^Starting kube-apiserver/)
+    .getByText(/^(Downloading|Compiling|Starting) /)
     .first()
     .waitFor();
   await ready(page);

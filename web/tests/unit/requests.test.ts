@@ -16,6 +16,7 @@ function setUp() {
     credit: record('credit'),
     cancel: record('cancel'),
     stats: () => '{}',
+    thawed: record('thawed'),
     close: record('close'),
   };
   const requests = new Requests();

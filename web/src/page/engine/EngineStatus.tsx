@@ -100,7 +100,7 @@ function lamp(state: EngineState | null): string {
 /** Along the lower edge of the header. Bytes fill the first part, stages the rest. */
 function ProgressBar({ state }: { state: EngineState | null }) {
   if (!state || state.phase === 'ready' || state.phase === 'dead') return null;
-  const stages = ['compile', 'storage', 'apis', 'controllers'];
+  const stages = ['compile', 'storage', 'apis', 'controllers', 'thaw'];
   const done =
     state.phase === 'downloading'
       ? (state.loaded / state.total) * 0.6
@@ -121,7 +121,7 @@ function Details({ state }: { state: EngineState | null }) {
             <Row name={details.started} value={duration(state.startMs)} />
             <Row name={details.download} value={duration(state.downloadMs)} faint />
             {state.stages
-              .filter(({ name }) => name !== 'compile')
+              .filter(({ ms }) => ms > 0) // the others are steps of the download
               .map(({ name, ms }) => (
                 <Row key={name} name={name} value={`at ${duration(ms)}`} faint />
               ))}

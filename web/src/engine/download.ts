@@ -1,0 +1,67 @@
+/** A file that the build has named after its content, and what it weighs; written into the worker by build/build.mjs. */
+export interface FileInfo {
+  /** Relative to the page, hashed. */
+  readonly url: string;
+  readonly bytes: number;
+  /** Bytes on the wire by content coding; absent where the build made no such variant. */
+  readonly br?: number;
+  readonly gzip?: number;
+}
+
+/** Bytes that have arrived, of `total`, and what the whole costs on the wire. */
+export type OnBytes = (loaded: number, total: number, transferTotal: number) => void;
+
+/** A file could not be fetched; the message says which address answered what. */
+export class DownloadError extends Error {}
+
+/** Kept by the service worker after a first start, gzipped: see keepEngine in sw.ts. */
+export const OFFLINE_CACHE = 'kubetab-module';
+
+/**
+ * Fetches a file, from the network or from what is kept for visits without one.
+ *
+ * @throws DownloadError when it cannot be had
+ */
+export async function download(info: FileInfo, base: URL): Promise<Response> {
+  const url = new URL(info.url, base);
+  let response: Response;
+  try {
+    response = await fetch(url, { credentials: 'same-origin' });
+  } catch (error) {
+    const kept = await keptFile(url);
+    if (kept) return kept;
+    throw new DownloadError(`${url.pathname} could not be reached (${String(error)}).`);
+  }
+  if (!response.ok) {
+    throw new DownloadError(
+      `The server answered ${response.status} ${response.statusText} to ${url.pathname}.`,
+    );
+  }
+  return response;
+}
+
+async function keptFile(url: URL): Promise<Response | null> {
+  if (!('caches' in globalThis)) return null;
+  const kept = await (await caches.open(OFFLINE_CACHE)).match(url);
+  if (!kept?.body) return null;
+  const type = kept.headers.get('content-type');
+  return new Response(kept.body.pipeThrough(new DecompressionStream('gzip')), {
+    headers: type ? { 'content-type': type } : {},
+  });
+}
+
+/** What `response` costs on the wire: known by its content coding, because Content-Length is not passed on. */
+export function transferSize(response: Response, info: FileInfo): number {
+  const coding = response.headers.get('content-encoding');
+  return (coding === 'br' ? info.br : coding === 'gzip' ? info.gzip : undefined) ?? info.bytes;
+}
+
+/** Adds up what several downloads tell of themselves. */
+export function together(count: number, onBytes: OnBytes): OnBytes[] {
+  const parts = Array.from({ length: count }, () => [0, 0, 0] as [number, number, number]);
+  return parts.map((_, i) => (...now) => {
+    parts[i] = now;
+    const sum = (column: 0 | 1 | 2) => parts.reduce((all, part) => all + part[column], 0);
+    onBytes(sum(0), sum(1), sum(2));
+  });
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, openPage } from './browser';
+import { plain } from './site';
+
+// The engine goes on from the snapshot that the build has taken. One that cannot be used costs a line in the console
+// and the time of an ordinary start.
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser?.close());
+
+/** What the engine reports of its start, what it warned of, and what the page asks of it. */
+async function start(
+  snapshot?: (bytes: Buffer) => Buffer | null,
+): Promise<{ stages: string[]; warnings: string[]; page: Page; close: () => Promise<void> }> {
+  const site = await plain(snapshot ? { snapshot } : {});
+  const context: BrowserContext = await browser.newContext();
+  // A worker of the page's own: the console of a SharedWorker is out of reach.
+  await context.addInitScript(() => {
+    Reflect.deleteProperty(window, 'SharedWorker');
+  });
+  const warnings: string[] = [];
+  context.on('console', (message) => {
+    if (message.type() === 'warning') warnings.push(message.text());
+  });
+  const page = await openPage(context, site.url);
+  const stages = await page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
+  });
+  const close = async () => {
+    await context.close();
+    await site.close();
+  };
+  return { stages, warnings, page, close };
+}
+
+test('the engine goes on from the snapshot, and what it does from then on is its own', async () => {
+  const [first, second] = [await start(), await start()];
+  const identity = ({ page }: { page: Page }) =>
+    page.evaluate(async () => {
+      const json = async (path: string, init?: RequestInit) => (await fetch(path, init)).json();
+      const made = await json('/api/v1/namespaces/default/configmaps', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ metadata: { generateName: 'made-' } }),
+      });
+      return {
+        key: (await json('/openid/v1/jwks')).keys[0].x as string,
+        cluster: (await json('/api/v1/namespaces/kube-system')).metadata.uid as string,
+        name: made.metadata.name as string,
+        secondsAgo: (Date.now() - Date.parse(made.metadata.creationTimestamp)) / 1000,
+      };
+    });
+  const [a, b] = [await identity(first), await identity(second)];
+  for (const each of [first, second]) {
+    expect(each.stages).toEqual(['compile', 'thaw', 'ready']);
+    expect(each.warnings).toEqual([]);
+    await each.close();
+  }
+  expect(a.key).not.toBe(b.key);
+  expect(a.cluster).not.toBe(b.cluster);
+  expect(a.name).not.toBe(b.name);
+  expect(Math.abs(a.secondsAgo)).toBeLessThan(60);
+});
+
+/** A whole snapshot of a module that is not this one. */
+function ofAnotherModule(bytes: Buffer): Buffer {
+  const length = bytes.readUInt32LE(8);
+  const header = JSON.parse(bytes.toString('utf8', 44, 44 + length));
+  const text = Buffer.from(JSON.stringify({ ...header, module: '0'.repeat(64) }));
+  createHash('sha256').update(text).digest().copy(bytes, 12);
+  text.copy(bytes, 44);
+  return bytes;
+}
+
+test.each([
+  ['missing', () => null, '404'],
+  ['torn', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 'torn'],
+  ['altered', (bytes: Buffer) => bytes.fill(0, bytes.length - 4096), 'not what was written'],
+  ['of another module', ofAnotherModule, 'of another module'],
+] as const)(
+  'a snapshot that is %s leads to an ordinary start and one line',
+  async (_what, change, why) => {
+    const { stages, warnings, page, close } = await start(change);
+    expect(stages).toContain('storage');
+    expect(warnings.length).toBe(1);
+    expect(warnings[0]).toContain('kubetab: the engine is started without its snapshot:');
+    expect(warnings[0]).toContain(why);
+    expect(await page.evaluate(async () => (await fetch('/readyz')).text())).toBe('ok');
+    await close();
+  },
+);
