@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	update     = flag.Bool("update", false, "write the outputs in testdata/kubectl anew")
-	kubeconfig = flag.String("kubeconfig", "", "kubeconfig `file` of another, fresh cluster to run testdata/kubectl against")
+	update     = flag.Bool("update", false, "write the outputs in testdata/kubectl and testdata/cluster anew")
+	kubeconfig = flag.String("kubeconfig", "", "kubeconfig `file` of another, fresh cluster to run testdata/kubectl and testdata/cluster/controllers against")
 )
 
 // TestKubectl plays testdata/kubectl with the kubectl of the same version. Each file is a terminal of its own, with an
@@ -37,29 +37,34 @@ func TestKubectl(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steps := readTranscript(t, file)
-			sh := openShell(t, kubectl, config, name)
-			for _, s := range steps {
-				if s.command == "" {
-					continue
-				}
-				got := normalise(sh.run(t, s.command), sh.dir)
-				if *update {
-					s.output = got
-				} else if diff := cmp.Diff(strings.Split(s.output, "\n"), strings.Split(got, "\n")); diff != "" {
-					t.Errorf("$ %s\n(-file +now)\n%s", s.command, diff)
-				}
-			}
-			if *update && !t.Failed() {
-				parsed, err := parseTranscript(steps.String())
-				if err != nil || parsed.String() != steps.String() {
-					t.Fatalf("an output cannot be told from a command: %v", err)
-				}
-				if err := os.WriteFile(file, []byte(steps.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			play(t, file, openShell(t, kubectl, config, name))
 		})
+	}
+}
+
+// play runs the commands of a file in sh and compares what they print, or writes it to the file with -update.
+func play(t *testing.T, file string, sh *shell) {
+	t.Helper()
+	steps := readTranscript(t, file)
+	for _, s := range steps {
+		if s.command == "" {
+			continue
+		}
+		got := normalise(sh.run(t, s.command), sh.dir)
+		if *update {
+			s.output = got
+		} else if diff := cmp.Diff(strings.Split(s.output, "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("$ %s\n(-file +now)\n%s", s.command, diff)
+		}
+	}
+	if *update && !t.Failed() {
+		parsed, err := parseTranscript(steps.String())
+		if err != nil || parsed.String() != steps.String() {
+			t.Fatalf("an output cannot be told from a command: %v", err)
+		}
+		if err := os.WriteFile(file, []byte(steps.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // (AnnotationExit + "." + name) counts for that container alone.
 const (
 	// AnnotationExit ends a container with an exit code after a while:
-	// "1", "3 after=5s", "1 after=2s times=2" (only the first two runs).
+	// "1", "3 after=5s", "1 after=2s times=2" (only the first two runs). One
+	// that ends by itself before that has that exit code, too.
 	AnnotationExit = "kubetab.dev/exit"
 	// AnnotationOOM kills a container as the kernel does when memory is short,
 	// a while after it has started: "now", "30s", "5s times=1".
@@ -52,6 +53,9 @@ type wish struct {
 	after time.Duration
 	times int // runs that it is for; 0: all
 }
+
+// holds reports whether it is for a run after so many others.
+func (w wish) holds(restarts int32) bool { return w.times == 0 || int(restarts) < w.times }
 
 // exitWish reads AnnotationExit. What cannot be read asks for nothing.
 func exitWish(text string) (wish, bool) {

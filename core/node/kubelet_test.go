@@ -80,6 +80,14 @@ var transcripts = []struct {
 		until: func(c *cluster) (string, time.Duration, func() bool) {
 			return "crash loop", 30 * time.Second, c.waiting("p", "CrashLoopBackOff")
 		}},
+	{name: "no-such-command-never", pod: `{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: nginx, command: [no-such-program]}]}}`,
+		until: func(c *cluster) (string, time.Duration, func() bool) {
+			return "failed", 30 * time.Second, c.phase("p", v1.PodFailed)
+		}},
+	{name: "exits-as-asked", pod: `{metadata: {name: p, annotations: {kubetab.dev/exit: "4 after=10s times=2"}}, spec: {restartPolicy: OnFailure, containers: [{name: main, image: busybox, command: [sh, -c, "exit 0"]}]}}`,
+		until: func(c *cluster) (string, time.Duration, func() bool) {
+			return "succeeded", 2 * time.Minute, c.phase("p", v1.PodSucceeded)
+		}},
 	{name: "init-and-sidecar", pod: `
 metadata: {name: p}
 spec:

@@ -61,6 +61,7 @@ type instance struct {
 	startedAt time.Time
 	ended     *v1.ContainerStateTerminated
 	oom       bool
+	exitCode  *int          // that an annotation asks for
 	killed    string        // why it is being stopped; empty while it is not
 	since     time.Time     // when that began
 	grace     time.Duration // that it has
@@ -229,8 +230,10 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 		}
 		p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToStartContainer, "Error: "+message)
 		i.ended = &v1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: message, StartedAt: metav1.Unix(0, 0), FinishedAt: metav1.NewTime(now), ContainerID: "containerd://" + i.id}
-		r.wait("RunContainerError", message, time.Time{})
-		p.at(now.Add(retryAfter)) // the back-off is entered in a step of its own
+		if r.restartable(obj) {
+			r.wait("RunContainerError", message, time.Time{})
+		}
+		p.at(now.Add(retryAfter)) // the back-off, or the Pod's end, is a step of its own
 		return false
 	}
 	i.c = c
@@ -253,7 +256,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 // wishes sets the timers for what annotations ask of a run.
 func (r *record) wishes(obj *v1.Pod, i *instance) {
 	set := func(w wish, f func()) {
-		if w.times > 0 && int(r.restarts) >= w.times {
+		if !w.holds(r.restarts) {
 			return
 		}
 		i.timers = append(i.timers, r.pod.clock.AfterFunc(w.after, f))
@@ -262,6 +265,9 @@ func (r *record) wishes(obj *v1.Pod, i *instance) {
 		set(w, func() { r.pod.oom(i) })
 	}
 	if w, ok := exitWish(annotation(obj, AnnotationExit, r.spec.Name)); ok {
+		if w.holds(r.restarts) {
+			i.exitCode = &w.code
+		}
 		set(w, func() { i.c.Exit(w.code) })
 	}
 }
@@ -294,6 +300,9 @@ func (p *pod) exited(e exit) {
 	p.inbox.Lock()
 	oom := i.oom
 	p.inbox.Unlock()
+	if i.exitCode != nil && i.killed == "" && !oom {
+		e.code = *i.exitCode
+	}
 	reason := "Completed"
 	switch {
 	case oom:

@@ -299,8 +299,13 @@ func curl(k *call) int {
 	if method == "" {
 		method = http.MethodGet
 	}
+	report := func(status int) { // what -w asks for
+		text := fmt.Sprintf("%03d", status)
+		fmt.Fprint(k.stdout, strings.NewReplacer("%{http_code}", text, "%{response_code}", text, `\n`, "\n").Replace(format))
+	}
 	response, err := k.request(method, address, body, header, follow, limit)
 	if err != nil {
+		report(0)
 		code, text := 7, ""
 		host, port, _ := net.SplitHostPort(response2host(address))
 		switch dns, name := lost(err); {
@@ -318,6 +323,7 @@ func curl(k *call) int {
 	}
 	defer response.Body.Close()
 	if fails && response.StatusCode >= 400 {
+		report(response.StatusCode)
 		if !silent || showError {
 			fmt.Fprintf(k.stderr, "curl: (22) The requested URL returned error: %d\n", response.StatusCode)
 		}
@@ -340,9 +346,7 @@ func curl(k *call) int {
 	if err != nil {
 		return 23
 	}
-	if format != "" {
-		fmt.Fprint(k.stdout, strings.NewReplacer("%{http_code}", strconv.Itoa(response.StatusCode), "%{response_code}", strconv.Itoa(response.StatusCode), `\n`, "\n").Replace(format))
-	}
+	report(response.StatusCode)
 	return 0
 }
 

@@ -195,6 +195,23 @@ func TestSignals(t *testing.T) {
 	})
 }
 
+// Images of programs have an entrypoint that starts what it is given.
+func TestEntrypointScripts(t *testing.T) {
+	for _, test := range []struct{ name, image, args, want string }{
+		{"another program", "redis", "echo hello", "hello\n"},
+		{"a shell", "curlimages/curl", "sh -c id", "uid=0(root) gid=0(root) groups=0(root)\n"},
+		{"options of its own", "curlimages/curl", "-s -o /dev/null -w code:%{http_code} http://db", "code:000"},
+	} {
+		image, err := Resolve(test.image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := run(t, test.image, image.CommandLine(nil, strings.Fields(test.args))...).output(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestCommandThatIsNotThere(t *testing.T) {
 	for _, test := range [][]string{{"alpine", "nope"}, {"alpine", "/usr/bin/nope"}, {"registry.k8s.io/pause:3.10", "sh"}, {"busybox", "bash"}, {"busybox", ""}} {
 		var missing NotFoundError

@@ -189,6 +189,19 @@ func (i Image) CommandLine(command, args []string) []string {
 	return i.Argv
 }
 
+// started is what a command line comes to. Entrypoint scripts of well-known
+// images start their arguments, or the image's program with them if they are
+// options.
+func (i Image) started(argv []string) []string {
+	if len(argv) < 2 || len(i.Entry) == 0 || argv[0] != i.Entry[0] || !strings.HasSuffix(argv[0], "entrypoint.sh") {
+		return argv
+	}
+	if argv = argv[1:]; strings.HasPrefix(argv[0], "-") && len(i.Argv) > len(i.Entry) {
+		return append([]string{i.Argv[len(i.Entry)]}, argv...)
+	}
+	return argv
+}
+
 // Tree returns a new file system of the image.
 func (i Image) Tree(d *Disk) *Tree {
 	t := d.NewTree()

@@ -102,6 +102,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 	}
 
 	server, isServer := c.program(c.argv, c.env)
+	argv := cfg.Image.started(c.argv)
 	switch {
 	case isServer:
 		c.serve(server)
@@ -116,12 +117,12 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 			timer := cfg.Clock.AfterFunc(server.EndsAfter, func() { c.exit(server.ExitCode) })
 			context.AfterFunc(c.ctx, func() { timer.Stop() })
 		}
-	case !c.exists(c.argv):
+	case !c.exists(argv):
 		c.cancel()
 		c.Log.End()
 		name := ""
-		if len(c.argv) > 0 {
-			name = c.argv[0]
+		if len(argv) > 0 {
+			name = argv[0]
 		}
 		return nil, NotFoundError{name}
 	default:
@@ -131,7 +132,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 		}
 		c.main.tty = cfg.TTY
 		cfg.Go(func() {
-			code := c.main.run(c.ctx, c.argv)
+			code := c.main.run(c.ctx, argv)
 			if c.ctx.Err() == nil {
 				c.exit(code)
 			}

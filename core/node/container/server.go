@@ -48,13 +48,10 @@ func listen(h http.Handler, ports ...int) map[int]Listener {
 var runtimes = []string{"python", "python2", "python3", "node", "npm", "yarn", "java", "ruby", "php", "php-fpm", "go", "dotnet", "gunicorn", "uvicorn", "flask", "rails", "apache2ctl", "haproxy", "traefik", "envoy", "caddy"}
 
 // program returns the server that a command line starts, if it does start one.
-// Entrypoint scripts that only start their arguments are stepped over.
 func (c *Container) program(argv, env []string) (*Server, bool) {
 	c = c.root()
 	image := c.cfg.Image
-	for len(argv) > 1 && strings.HasSuffix(path.Base(argv[0]), "entrypoint.sh") && image.Entry != nil {
-		argv = argv[1:]
-	}
+	argv = image.started(argv)
 	if len(argv) == 0 {
 		return nil, false
 	}
