@@ -71,8 +71,7 @@ func start(t *testing.T, change ...func(*node.Config)) *cluster {
 	if err := e.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	factory := informers.NewSharedInformerFactory(c.client, 0)
-	config := node.Config{Client: c.client, Informers: factory, Clock: c.clock, Dialer: c.dialer, API: e.RESTConfig().Transport}
+	config := node.Config{Client: c.client, Informers: informers.NewSharedInformerFactory(c.client, 0), Clock: c.clock, Dialer: c.dialer, API: e.RESTConfig().Transport}
 	for _, f := range change {
 		f(&config)
 	}
@@ -83,7 +82,7 @@ func start(t *testing.T, change ...func(*node.Config)) *cluster {
 		if err := c.nodes.Run(ctx); err != nil {
 			t.Errorf("run the nodes: %v", err)
 		}
-		factory.Shutdown()
+		config.Informers.Shutdown()
 	})
 	c.until("the account default exists", func() bool {
 		_, err := c.client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})

@@ -1,8 +1,13 @@
 package node_test
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +15,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubetab/kubetab/core/node"
 )
@@ -56,6 +64,70 @@ func TestGracefulDeletion(t *testing.T) {
 			golden(t, "delete-"+test.name, seen.String()+"----\n"+c.events("p"))
 		})
 	}
+}
+
+// pausedWatches is a transport whose watches can be made to stand still, and
+// which lets something happen just before a Pod is reported to run.
+type pausedWatches struct {
+	http.RoundTripper
+	still  sync.RWMutex // locked while watches stand still
+	before func()
+	once   sync.Once
+}
+
+func (w *pausedWatches) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPatch {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(`"phase":"Running"`)) {
+			w.once.Do(w.before)
+		}
+	}
+	response, err := w.RoundTripper.RoundTrip(r)
+	if err == nil && r.URL.Query().Has("watch") {
+		response.Body = pausedBody{response.Body, w}
+	}
+	return response, err
+}
+
+type pausedBody struct {
+	io.ReadCloser
+	of *pausedWatches
+}
+
+func (b pausedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.of.still.RLock()
+	defer b.of.still.RUnlock()
+	return n, err
+}
+
+// What comes back from writing a status may hold a deletion that no watch has
+// told of yet; when one does, the version is no longer new.
+func TestDeletionSeenInWhatIsWritten(t *testing.T) {
+	w := &pausedWatches{}
+	c := start(t, func(config *node.Config) {
+		w.RoundTripper = config.API
+		client, err := kubernetes.NewForConfig(&rest.Config{Host: "https://kubernetes.default.svc", Transport: w, QPS: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Client, config.Informers = client, informers.NewSharedInformerFactory(client, 0)
+	})
+	var deleted atomic.Bool
+	w.before = func() {
+		w.still.Lock()
+		c.delete("p")
+		deleted.Store(true)
+	}
+	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: nginx}]}}`)
+	c.pass("it is deleted while its status is written", 10*time.Second, func() bool { return deleted.Load() && c.nodes.Idle() })
+	w.still.Unlock()
+	c.pass("deleted", 10*time.Second, c.gone("p"))
 }
 
 func TestForcedDeletion(t *testing.T) {

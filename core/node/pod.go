@@ -110,11 +110,16 @@ func (p *pod) see(obj *v1.Pod) bool {
 	}
 	was := p.obj
 	p.obj = obj
-	// What we wrote ourselves comes back, too: only the status has changed then.
-	return was == obj || was.Generation != obj.Generation || was.DeletionTimestamp.IsZero() != obj.DeletionTimestamp.IsZero() ||
-		!equality.Semantic.DeepEqual(was.DeletionGracePeriodSeconds, obj.DeletionGracePeriodSeconds) ||
-		!equality.Semantic.DeepEqual(was.Annotations, obj.Annotations) || !equality.Semantic.DeepEqual(was.Labels, obj.Labels) ||
-		!equality.Semantic.DeepEqual(was.Spec, obj.Spec) || !equality.Semantic.DeepEqual(was.Status, obj.Status)
+	return was == obj || asksMore(was, obj) || !equality.Semantic.DeepEqual(was.Status, obj.Status)
+}
+
+// asksMore reports whether a newer version of a Pod asks for something that an
+// older one did not: anything but its status.
+func asksMore(was, now *v1.Pod) bool {
+	return was.Generation != now.Generation || was.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() ||
+		!equality.Semantic.DeepEqual(was.DeletionGracePeriodSeconds, now.DeletionGracePeriodSeconds) ||
+		!equality.Semantic.DeepEqual(was.Annotations, now.Annotations) || !equality.Semantic.DeepEqual(was.Labels, now.Labels) ||
+		!equality.Semantic.DeepEqual(was.Spec, now.Spec)
 }
 
 func (p *pod) latest() *v1.Pod {
@@ -312,9 +317,15 @@ func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 	}
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
-	if !newer(p.obj, written) {
-		p.obj = written
+	if newer(p.obj, written) {
+		return nil
 	}
+	// What was written comes back with all that others have written meanwhile,
+	// such as a deletion, and by then is nothing new to see.
+	if asksMore(p.obj, written) {
+		p.queue.Add(p.uid)
+	}
+	p.obj = written
 	return nil
 }
 
