@@ -96,7 +96,7 @@ run: ## set up, build and start the playground and the native API
 ##### checks and tests
 
 .PHONY: test
-test: build check test-go test-race test-js test-transcripts test-web ## everything that must pass before a change lands
+test: build check test-go test-race test-js test-transcripts test-cluster test-web ## everything that must pass before a change lands
 
 .PHONY: check
 check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rules, size budget
@@ -110,7 +110,7 @@ check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rule
 
 .PHONY: test-go
 test-go: native
-	@$(GOTEST) ./...
+	@$(GOTEST) -skip '^TestCluster$$' ./...
 
 .PHONY: test-race
 test-race:
@@ -126,6 +126,10 @@ test-transcripts: wasm
 	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm
 	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --out build/wasm/transcripts.snapshot
 	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm -snapshot ../build/wasm/transcripts.snapshot
+
+.PHONY: test-cluster
+test-cluster: native wasm
+	@$(GOTEST) -count=1 -parallel 16 ./server -run '^TestCluster$$' -wasm ../build/wasm/kubetab.wasm
 
 .PHONY: test-web
 test-web: page chromium

@@ -21,61 +21,68 @@ import (
 	"github.com/kubetab/kubetab/server/internal/process"
 )
 
-var module = flag.String("wasm", "", "`file` of the WebAssembly module to play testdata/cluster against, under Node")
+var module = flag.String("wasm", "", "`file` of the WebAssembly module to play testdata/cluster against, too, under Node")
 
 // storyNodes is how many nodes the clusters of the stories have.
 const storyNodes = "3"
 
-// TestCluster plays testdata/cluster with the kubectl of the same version, against bin/kubetab or, with -wasm, against
+// TestCluster plays testdata/cluster with the kubectl of the same version, against bin/kubetab and, with -wasm, against
 // the module. Each file is a terminal of its own in a namespace of its own, and its folder says what it needs:
 //
 //	controllers/  controllers alone: nothing is scheduled, and what a kubelet would report is written by hand. With
-//	              -kubeconfig these files are played against another cluster: a real kube-apiserver with a real
+//	              -kubeconfig these files alone are played, against another cluster: a real kube-apiserver with a real
 //	              kube-controller-manager prints the same.
 //	nodes/        nodes and the scheduler, too
 //	sockets/      connections that carry more than requests and answers (exec, port-forward, client certificates),
 //	              which a page does not have
-//	alone/        nodes that others would miss or a clock that others go by: each file has a cluster of its own
+//	alone/        nodes that others would miss: one file after the other, on a cluster that no other file is played on
 func TestCluster(t *testing.T) {
 	kubectl, err := process.Binary("kubectl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := *kubeconfig
-	folders := []string{"controllers"}
-	if shared == "" {
-		shared = startCluster(t)
-		folders = []string{"controllers", "nodes", "alone"}
-		if *module == "" {
-			folders = append(folders, "sockets")
-		}
+	native := func(t *testing.T) string { return startKubetab(t, "--nodes", storyNodes).Kubeconfig }
+	stories := []story{{"native", native, []string{"controllers", "nodes", "sockets"}, true}, {"native-alone", native, []string{"alone"}, false}}
+	if *module != "" {
+		wasm := func(t *testing.T) string { return startModule(t, *module) }
+		stories = append(stories, story{"wasm", wasm, []string{"controllers", "nodes"}, true}, story{"wasm-alone", wasm, []string{"alone"}, false})
 	}
-	for _, folder := range folders {
+	if *kubeconfig != "" {
+		stories = []story{{"other", func(*testing.T) string { return *kubeconfig }, []string{"controllers"}, true}}
+	}
+	for _, s := range stories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.tell(t, kubectl)
+		})
+	}
+}
+
+// story is what one cluster is told.
+type story struct {
+	name     string
+	start    func(t *testing.T) string // returns the path of its administrator's kubeconfig
+	folders  []string
+	parallel bool // files at the same time
+}
+
+func (s story) tell(t *testing.T, kubectl string) {
+	config := s.start(t)
+	for _, folder := range s.folders {
 		files, err := filepath.Glob(filepath.Join("testdata/cluster", folder, "*.txt"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no transcripts in %s (%v)", folder, err)
 		}
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".txt")
-			t.Run(folder+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				config := shared
-				if folder == "alone" {
-					config = startCluster(t)
+			t.Run(name, func(t *testing.T) {
+				if s.parallel {
+					t.Parallel()
 				}
 				play(t, file, openShell(t, kubectl, config, name))
 			})
 		}
 	}
-}
-
-// startCluster starts what the stories are played against and returns the path of its administrator's kubeconfig.
-func startCluster(t *testing.T) string {
-	t.Helper()
-	if *module == "" {
-		return startKubetab(t, "--nodes", storyNodes).Kubeconfig
-	}
-	return startModule(t, *module)
 }
 
 // startModule runs the module under Node, behind TLS: over plain HTTP, kubectl sends no credentials.
@@ -119,14 +126,23 @@ func startModule(t *testing.T, module string) string {
 		t.Fatal(err)
 	}
 	front := httptest.NewTLSServer(&httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			if r.In.Header.Get("Authorization") == "Bearer "+nobody {
+				r.Out.Header.Del("Authorization")
+			}
+		},
 		FlushInterval: -1, // watches
 	})
 	t.Cleanup(front.Close)
 	return adminConfig(t, front)
 }
 
-// adminConfig writes a kubeconfig without credentials: whoever brings none to the module is its administrator.
+// nobody is a token that the front takes away: kubectl asks for a name and a password where there are no credentials,
+// and whoever brings none to the module is its administrator.
+const nobody = "nobody"
+
+// adminConfig writes the administrator's kubeconfig of a module behind front.
 func adminConfig(t *testing.T, front *httptest.Server) string {
 	t.Helper()
 	const name = "module"
@@ -135,7 +151,7 @@ func adminConfig(t *testing.T, front *httptest.Server) string {
 		Server:                   front.URL,
 		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}),
 	}
-	config.AuthInfos[name] = &clientcmdapi.AuthInfo{}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: nobody}
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name
 	path := filepath.Join(t.TempDir(), "kubeconfig")

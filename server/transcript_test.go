@@ -229,6 +229,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?Z| [+-]\d{4}( [A-Z]+)?)?`), "TIME"},
 	{regexp.MustCompile(`\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`), "TIME"},
+	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`), "-XXXXX"}, // what generateName adds
 	{regexp.MustCompile(`("?resourceVersion"?: ?)"\d+"`), `${1}"RV"`},
 	{regexp.MustCompile(`/tmp/(LIVE|MERGED)-\d+/`), "/tmp/$1/"},
 	{regexp.MustCompile(`  (<invalid>|(\d+[smhd])+)(  +|$)`), "  AGE   "},
