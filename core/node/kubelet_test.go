@@ -11,6 +11,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
 // sortEvents puts events in the order in which they happened, which their names
@@ -82,7 +83,11 @@ var transcripts = []struct {
 		}},
 	{name: "no-such-command-never", pod: `{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: nginx, command: [no-such-program]}]}}`,
 		until: func(c *cluster) (string, time.Duration, func() bool) {
-			return "failed", 30 * time.Second, c.phase("p", v1.PodFailed)
+			return "failed and gone from its node", 30 * time.Second, func() bool {
+				s := c.get("p").Status
+				_, network := podutil.GetPodConditionFromList(s.Conditions, v1.PodReadyToStartContainers)
+				return s.Phase == v1.PodFailed && network.Status == v1.ConditionFalse
+			}
 		}},
 	{name: "exits-as-asked", pod: `{metadata: {name: p, annotations: {kubetab.dev/exit: "4 after=10s times=2"}}, spec: {restartPolicy: OnFailure, containers: [{name: main, image: busybox, command: [sh, -c, "exit 0"]}]}}`,
 		until: func(c *cluster) (string, time.Duration, func() bool) {
