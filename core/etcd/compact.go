@@ -154,6 +154,7 @@ func (db *DB) shrinkRecord(rev int64) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for i := range fresh {
+		fresh[i].alone, fresh[i].alwaysAlone = old[i].alone, old[i].alwaysAlone
 		db.index.get(fresh[i].key).replace(old[i], fresh[i])
 	}
 	return nil

@@ -61,6 +61,12 @@ type Options struct {
 	// saw no event is told the current revision. 0 is etcd's 10 minutes.
 	ProgressInterval time.Duration
 
+	// Tap, when set, is called with each record that is added to the journal or
+	// removed from it, in order, while no other write can happen: it must be quick
+	// and not write. Compaction is not told: whoever keeps the entries can do
+	// without those that are superseded. See Replay.
+	Tap func(Entry)
+
 	// Observe, when set, is called with the duration of each request made through
 	// kubernetes.Client.Kubernetes. kube-apiserver's own client wraps KV to the
 	// same end (etcd3.NewETCDLatencyTracker), which does not reach those requests.
@@ -92,10 +98,13 @@ type DB struct {
 	rev, compactRev int64
 	// droppedRev is the compaction whose history has been removed completely.
 	droppedRev int64
-	index      *keyIndex
-	log        commitLog
-	watchers   watcherSet
-	leases     lessor
+	// replayedRev is the last revision of a Replay: up to there, states of objects
+	// may be missing that others have followed.
+	replayedRev int64
+	index       *keyIndex
+	log         commitLog
+	watchers    watcherSet
+	leases      lessor
 }
 
 // Open opens the store at opts.Path, or an empty one in memory.

@@ -140,9 +140,11 @@ func (db *DB) grantLease(ctx context.Context, id, ttl int64) (*lease, error) {
 	}
 	l := &lease{id: id, ttl: max(ttl, minLeaseTTL), grantedAt: db.rev}
 	key := leaseKey(id)
-	if err := db.record(key, uvarintRecord(key, l.ttl, l.grantedAt)); err != nil {
+	record := uvarintRecord(key, l.ttl, l.grantedAt)
+	if err := db.record(key, record); err != nil {
 		return nil, err
 	}
+	db.tap(key, record)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	l.expiry = db.clock.Now().Add(time.Duration(l.ttl) * time.Second)
@@ -181,18 +183,16 @@ func (db *DB) revokeLease(ctx context.Context, id int64, ifExpired bool) error {
 	}
 	if len(w.ops) > 0 {
 		w.ops = append(w.ops, op{kind: opRevoke, lease: id})
-		rev := w.rev + 1
-		record, versions := encodeOps(rev, w.ops)
-		if err := db.record(revisionKey(rev), record); err != nil {
+		if _, err := db.commit(&w); err != nil {
 			return err
 		}
-		db.publish(&commit{rev: rev, versions: versions})
 	}
 	// After the record that deletes the keys, never before: keys whose lease is
 	// gone would live for ever.
 	if err := db.journal.Delete(leaseKey(id)); err != nil {
 		return err
 	}
+	db.tap(leaseKey(id), "")
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.leases.remove(l)

@@ -132,6 +132,7 @@ func encodeOps(rev int64, ops []op) (record string, versions []*version) {
 			mod:    rev,
 			ver:    o.ver,
 			lease:  o.lease,
+			alone:  len(ops) == 1,
 		}
 		versions[j] = &made[j]
 		j++
@@ -159,6 +160,9 @@ func decodeOps(rev int64, record string) (versions []*version, revoked []int64, 
 				r.err = fmt.Errorf("unknown operation %d", kind)
 			}
 		}
+	}
+	if n == 1 && len(versions) == 1 {
+		versions[0].alone = true
 	}
 	if r.err == nil && r.rest != "" {
 		r.err = fmt.Errorf("%d bytes after the last operation", len(r.rest))

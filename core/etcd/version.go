@@ -18,6 +18,8 @@ type version struct {
 	// ver counts the puts since create, from 1. A tombstone has 0.
 	ver   int64
 	lease int64
+	// alone: the revision did nothing else; alwaysAlone: nor did any since create.
+	alone, alwaysAlone bool
 }
 
 func (v *version) deleted() bool { return v.ver == 0 }

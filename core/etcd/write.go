@@ -29,13 +29,26 @@ func (db *DB) write(ctx context.Context, decide func(*view) error) (int64, error
 	if len(w.ops) == 0 {
 		return w.rev, nil
 	}
+	rev, err := db.commit(&w)
+	if err != nil {
+		return 0, err
+	}
+	db.checkInvariants()
+	return rev, nil
+}
+
+// commit records what w has decided as the next revision, which it returns, and
+// shows it. Called under writeMu.
+func (db *DB) commit(w *view) (int64, error) {
 	rev := w.rev + 1
 	record, versions := encodeOps(rev, w.ops)
 	if err := db.record(revisionKey(rev), record); err != nil {
 		return 0, err
 	}
-	db.publish(&commit{rev: rev, versions: versions})
-	db.checkInvariants()
+	c := &commit{rev: rev, versions: versions}
+	superseded := db.superseded(c)
+	db.publish(c)
+	db.tap(revisionKey(rev), record, superseded...)
 	return rev, nil
 }
 
@@ -53,8 +66,10 @@ func (db *DB) publish(c *commit) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for _, v := range c.versions {
+		v.alwaysAlone = v.alone
 		if prev := db.index.at(v.key, v.mod); prev != nil {
 			db.leases.detach(prev.lease, v.key)
+			v.alwaysAlone = v.alone && prev.alwaysAlone
 		}
 		db.index.add(v)
 		db.leases.attach(v.lease, v.key)

@@ -1,0 +1,190 @@
+package etcd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/journal"
+)
+
+// Entry is a record of the journal, as Options.Tap is told of it and Replay takes
+// it: a lease, or what one revision did.
+type Entry struct {
+	// Name is unique, and in order of names are entries replayed: leases, then
+	// revisions, oldest first.
+	Name string
+	// Record is sealed with a checksum; empty means that the entry is gone.
+	Record []byte
+	// Supersedes names entries that are no longer needed when this one is kept.
+	// Watchers of a store that was replayed without them see fewer states of an
+	// object, and miss that it came and went only if it was under a lease.
+	Supersedes []string
+}
+
+// ErrBase is returned by Replay for entries that do not follow the store's newest
+// revision: they were made by a store that went on from another one.
+var ErrBase = errors.New("the records follow another revision than the store's")
+
+// entryName is the name of the entry with that key of the journal: text, because
+// keys are bytes.
+func entryName(key string) string { return fmt.Sprintf("%s%x", key[:1], key[1:]) }
+
+func parseEntryName(name string) (key string, n int64, err error) {
+	if len(name) == 17 && (strings.HasPrefix(name, prefixLease) || strings.HasPrefix(name, prefixRevision)) {
+		var u uint64
+		if u, err = strconv.ParseUint(name[1:], 16, 63); err == nil {
+			return numberedKey(name[:1], int64(u)), int64(u), nil
+		}
+	}
+	return "", 0, fmt.Errorf("replay: %q is no name of an entry", name)
+}
+
+// tap tells Options.Tap of a record. Called under writeMu.
+func (db *DB) tap(key, record string, supersedes ...string) {
+	if db.opts.Tap != nil {
+		db.opts.Tap(Entry{Name: entryName(key), Record: []byte(record), Supersedes: supersedes})
+	}
+}
+
+// superseded names the entries that c makes superfluous for those who will replay.
+// The record that created an object stays while the object does, because watchers
+// are told of each change what was there before. Called before c is published.
+func (db *DB) superseded(c *commit) (names []string) {
+	if db.opts.Tap == nil {
+		return nil
+	}
+	for _, v := range c.versions {
+		prev := db.index.at(v.key, c.rev)
+		if prev == nil {
+			continue
+		}
+		expires := v.deleted() && prev.lease != 0 && prev.alwaysAlone
+		changed := prev.create != prev.mod
+		if expires && changed {
+			names = append(names, entryName(revisionKey(prev.create)))
+		}
+		if expires || prev.alone && changed && !v.deleted() {
+			names = append(names, entryName(revisionKey(prev.mod)))
+		}
+	}
+	return names
+}
+
+// Hold is a store in which nothing is written. All others who want to write wait.
+type Hold struct {
+	db      *DB
+	release func()
+}
+
+// Hold waits for the write that is going on, if any.
+func (db *DB) Hold() *Hold {
+	db.writeMu.Lock()
+	return &Hold{db, sync.OnceFunc(db.writeMu.Unlock)}
+}
+
+// Release lets the others write. Releasing twice is harmless.
+func (h *Hold) Release() { h.release() }
+
+// Replay does again what another store did after the revision that this one is at:
+// objects, revisions and leases are the other's, and watchers see what happened as
+// they would have seen it there. Leases have their full time to live again. It must
+// not be called after Release.
+//
+// It fails with ErrBase, with what is wrong with a record, and with
+// rpctypes.ErrGRPCStopped after Close; nothing has happened then. It fails half way
+// only when the journal does.
+func (h *Hold) Replay(entries []Entry) error {
+	db := h.db
+	if db.isClosed() {
+		return errStopped
+	}
+	leases, commits, err := parseEntries(entries, db.rev)
+	if err != nil {
+		return err
+	}
+	for _, l := range leases {
+		if err := db.record(l.key, string(l.record)); err != nil {
+			return err
+		}
+		db.mu.Lock()
+		err := db.leases.load(l.key, l.payload, db.clock.Now())
+		db.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range commits {
+		for rev := db.rev + 1; rev < c.rev; rev++ { // superseded
+			empty, _ := encodeOps(rev, nil)
+			if err := db.record(revisionKey(rev), empty); err != nil {
+				return err
+			}
+			db.publish(&commit{rev: rev})
+		}
+		if err := db.record(revisionKey(c.rev), c.record); err != nil {
+			return err
+		}
+		// What expired is not there to be deleted when its entries are not.
+		versions := slices.DeleteFunc(c.versions, func(v *version) bool {
+			return v.deleted() && db.index.at(v.key, c.rev) == nil
+		})
+		db.publish(&commit{rev: c.rev, versions: versions})
+	}
+	db.mu.Lock()
+	db.replayedRev = db.rev
+	db.mu.Unlock()
+	db.checkInvariants()
+	return nil
+}
+
+type replayedLease struct {
+	key, payload string
+	record       []byte
+}
+
+type replayedCommit struct {
+	rev      int64
+	record   string
+	versions []*version
+}
+
+// parseEntries checks everything, so that what can be refused is refused before
+// anything has been done.
+func parseEntries(entries []Entry, base int64) (leases []replayedLease, commits []replayedCommit, err error) {
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for _, e := range sorted {
+		key, n, err := parseEntryName(e.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		record := string(e.Record)
+		payload, err := journal.Unseal(key, record)
+		if err != nil {
+			return nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
+		}
+		if strings.HasPrefix(key, prefixLease) {
+			r := recordReader{rest: payload}
+			r.uvarint()
+			r.uvarint()
+			if r.err != nil {
+				return nil, nil, fmt.Errorf("replay %s: %w", e.Name, r.err)
+			}
+			leases = append(leases, replayedLease{key, payload, e.Record})
+			continue
+		}
+		if n <= base || len(commits) > 0 && n <= commits[len(commits)-1].rev {
+			return nil, nil, fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, base)
+		}
+		versions, _, err := decodeOps(n, payload)
+		if err != nil {
+			return nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
+		}
+		commits = append(commits, replayedCommit{n, record, versions})
+	}
+	return leases, commits, nil
+}

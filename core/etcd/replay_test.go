@@ -1,0 +1,254 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// keeper does with entries what their owner should: keeps the newest of each
+// name, and not those that are superseded.
+type keeper map[string]Entry
+
+func (k keeper) tap(e Entry) {
+	for _, name := range e.Supersedes {
+		delete(k, name)
+	}
+	if len(e.Record) == 0 {
+		delete(k, e.Name)
+		return
+	}
+	k[e.Name] = e
+}
+
+func (k keeper) entries() []Entry { return slices.Collect(maps.Values(k)) }
+
+func replayInto(db *DB, entries []Entry) error {
+	h := db.Hold()
+	defer h.Release()
+	return h.Replay(entries)
+}
+
+// everything is what a client can read, in text.
+func everything(t *testing.T, db *DB) string {
+	t.Helper()
+	f, err := db.rangeKeys(&pb.RangeRequest{Key: []byte{0}, RangeEnd: []byte{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, v := range f.versions {
+		fmt.Fprintf(&b, "%s=%s create %d mod %d ver %d lease %d\n", v.key, v.value, v.create, v.mod, v.ver, v.lease)
+	}
+	return fmt.Sprintf("%srevision %d", b.String(), db.Revision())
+}
+
+// TestReplay: two stores with the same past; one goes on, and the other is told.
+func TestReplay(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { replay(t, rand.New(rand.NewPCG(seed, 0))) })
+	}
+}
+
+func replay(t *testing.T, random *rand.Rand) {
+	kept := keeper{}
+	told := false
+	first := mustOpen(t, Options{Tap: func(e Entry) {
+		if told {
+			kept.tap(e)
+		}
+	}})
+	defer mustClose(t, first)
+	second := mustOpen(t, Options{})
+	defer mustClose(t, second)
+	key := func() string { return fmt.Sprintf("k%d", random.IntN(8)) }
+
+	for range 10 {
+		k := key()
+		for _, db := range []*DB{first, second} {
+			if _, err := db.Client().KV.Put(t.Context(), k, "base"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	told = true
+	base := first.Revision()
+	// As the watch caches do, from the beginning and with what was there before.
+	watch := second.Client().Watch(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(base+1), clientv3.WithPrevKV())
+
+	c := first.Client()
+	for n := range 60 {
+		var err error
+		switch random.IntN(10) {
+		case 0, 1:
+			_, err = c.KV.Delete(t.Context(), key())
+		case 2:
+			var lease *clientv3.LeaseGrantResponse
+			if lease, err = c.Grant(t.Context(), 3600); err == nil {
+				_, err = c.KV.Put(t.Context(), key(), fmt.Sprint(n), clientv3.WithLease(lease.ID))
+			}
+			if err == nil && random.IntN(2) == 0 {
+				_, err = c.Revoke(t.Context(), lease.ID)
+			}
+		case 3:
+			_, err = c.KV.Txn(t.Context()).Then(clientv3.OpPut("k0", fmt.Sprint(n)), clientv3.OpPut("k1", fmt.Sprint(n))).Commit()
+		case 4:
+			err = first.Compact(t.Context(), first.Revision())
+			if err != nil && strings.Contains(err.Error(), "compacted") {
+				err = nil // twice in a row
+			}
+		default:
+			_, err = c.KV.Put(t.Context(), key(), fmt.Sprint(n))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := replayInto(second, kept.entries()); err != nil {
+		t.Fatal(err)
+	}
+	want := everything(t, first)
+	if got := everything(t, second); got != want {
+		t.Fatalf("after the replay:\n%s\nwant:\n%s", got, want)
+	}
+	if _, err := second.Client().KV.Put(t.Context(), "k-last", ""); err != nil {
+		t.Fatal(err)
+	}
+
+	// A watcher arrives at the same state, and is told what was there before each change.
+	state := map[string]string{}
+	if r, err := second.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(base)); err != nil {
+		t.Fatal(err)
+	} else {
+		for _, kv := range r.Kvs {
+			state[string(kv.Key)] = string(kv.Value)
+		}
+	}
+	for r := range watch {
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		for _, e := range r.Events {
+			k := string(e.Kv.Key)
+			before, was := state[k]
+			if e.IsCreate() == was || was && (e.PrevKv == nil || string(e.PrevKv.Value) != before) {
+				t.Fatalf("%v, where %q (%t) was before", e, before, was)
+			}
+			if state[k] = string(e.Kv.Value); e.Type == clientv3.EventTypeDelete {
+				delete(state, k)
+			}
+		}
+		if _, last := state["k-last"]; last {
+			break
+		}
+	}
+	delete(state, "k-last")
+	r, err := first.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := map[string]string{}
+	for _, kv := range r.Kvs {
+		now[string(kv.Key)] = string(kv.Value)
+	}
+	if !maps.Equal(state, now) {
+		t.Fatalf("the watcher has %v, want %v", state, now)
+	}
+}
+
+// TestReplayKeepsLittle: an object that changes often, and objects that expire,
+// do not add up.
+func TestReplayKeepsLittle(t *testing.T) {
+	kept := keeper{}
+	db := mustOpen(t, Options{Tap: kept.tap})
+	defer mustClose(t, db)
+	c, ctx := db.Client(), t.Context()
+	for n := range 100 {
+		if _, err := c.KV.Put(ctx, "often", fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(kept) != 2 { // its creation and what it is now
+		t.Errorf("%d entries are kept of one object", len(kept))
+	}
+	lease, err := c.Grant(ctx, 3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 100 {
+		if _, err := c.KV.Put(ctx, fmt.Sprint("expires", n), "", clientv3.WithLease(lease.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Revoke(ctx, lease.ID); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 3 { // the revocation, too
+		t.Errorf("%d entries are kept", len(kept))
+	}
+}
+
+func TestReplayRefuses(t *testing.T) {
+	kept := keeper{}
+	db := mustOpen(t, Options{Tap: kept.tap})
+	defer mustClose(t, db)
+	if _, err := db.Client().KV.Put(t.Context(), "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	good := kept.entries()[0]
+	altered := slices.Clone(good.Record)
+	altered[3] ^= 1
+	for what, tc := range map[string]struct {
+		entry Entry
+		want  string
+	}{
+		"a name of nothing":   {Entry{Name: "x", Record: good.Record}, "no name"},
+		"another's name":      {Entry{Name: "r00000000000000ff", Record: good.Record}, "checksum"},
+		"a negative revision": {Entry{Name: "rffffffffffffffff", Record: good.Record}, "no name"},
+		"an altered record":   {Entry{Name: good.Name, Record: altered}, "checksum"},
+		"half a record":       {Entry{Name: good.Name, Record: good.Record[:5]}, "checksum"},
+		"no record":           {Entry{Name: good.Name}, "checksum"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			fresh := mustOpen(t, Options{})
+			defer mustClose(t, fresh)
+			before := everything(t, fresh)
+			if err := replayInto(fresh, []Entry{tc.entry}); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			if after := everything(t, fresh); after != before {
+				t.Errorf("it has changed:\n%s", after)
+			}
+		})
+	}
+	if err := replayInto(db, []Entry{good}); !errors.Is(err, ErrBase) {
+		t.Errorf("%v, want ErrBase", err)
+	}
+}
+
+// TestHold: who wants to write waits, who reads does not.
+func TestHold(t *testing.T) {
+	db := mustOpen(t, Options{})
+	defer mustClose(t, db)
+	h := db.Hold()
+	written := make(chan error)
+	go func() {
+		_, err := db.Client().KV.Put(t.Context(), "k", "v")
+		written <- err
+	}()
+	if r, err := db.Client().KV.Get(t.Context(), "k"); err != nil || r.Count != 0 {
+		t.Fatal(r, err)
+	}
+	h.Release()
+	h.Release()
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+}
