@@ -38,6 +38,10 @@ type Config struct {
 	// kube-apiserver's --etcd-servers. With it Store must be nil.
 	EtcdServers []string
 
+	// Tap, if set, is told of what is recorded in the store that New opens: see
+	// etcd.Options.Tap, and Engine.Restore for what it is good for.
+	Tap func(etcd.Entry)
+
 	// DefaultUser is who a request without any credentials is from. Nil means
 	// system:anonymous, as in kube-apiserver.
 	DefaultUser user.Info

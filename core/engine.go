@@ -35,6 +35,7 @@ type Engine struct {
 	inProcess *transport
 	loopback  *rest.Config
 	store     *etcd.DB // nil with a real etcd
+	held      *etcd.Hold
 	tokens    *serviceAccountTokens
 	loops     *controlLoops
 
@@ -88,7 +89,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if len(servers) == 0 {
 		store = cfg.Store
 		if store == nil {
-			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency}); err != nil {
+			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency, Tap: cfg.Tap}); err != nil {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose

@@ -7,7 +7,9 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -24,6 +26,7 @@ import (
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
 	"github.com/kubetab/kubetab/core/controllers"
+	"github.com/kubetab/kubetab/core/etcd"
 )
 
 // identity is what no other cluster has.
@@ -62,6 +65,59 @@ func (id identity) controllers() controllers.Identity {
 	return controllers.Identity{RootCA: id.rootCA, ServiceAccountKey: id.key, CA: id.ca}
 }
 
+// keptIdentity is an identity as it is kept: keys in PKCS #8, the certificate in DER.
+type keptIdentity struct{ Key, CAKey, CA []byte }
+
+func (id identity) marshal() ([]byte, error) {
+	key, err := x509.MarshalPKCS8PrivateKey(id.key)
+	if err != nil {
+		return nil, err
+	}
+	caKey, err := x509.MarshalPKCS8PrivateKey(id.ca.Key)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keptIdentity{key, caKey, id.ca.Certificate.Raw})
+}
+
+// unmarshalIdentity fails on bytes that marshal has not made.
+func unmarshalIdentity(data []byte) (identity, error) {
+	var kept keptIdentity
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return identity{}, err
+	}
+	key, err := signer(kept.Key)
+	if err != nil {
+		return identity{}, err
+	}
+	caKey, err := signer(kept.CAKey)
+	if err != nil {
+		return identity{}, err
+	}
+	certificate, err := x509.ParseCertificate(kept.CA)
+	if err != nil {
+		return identity{}, err
+	}
+	ca := &controllers.Authority{Certificate: certificate, Key: caKey}
+	return identity{key: key, ca: ca, rootCA: ca.PEM()}, nil
+}
+
+func signer(pkcs8 []byte) (crypto.Signer, error) {
+	key, err := x509.ParsePKCS8PrivateKey(pkcs8)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("a key of type %T cannot sign", key)
+	}
+	return s, nil
+}
+
+// Freeze holds back all writes to the store, until Renew or Restore: what is copied
+// from then on is at the same revision for all. Requests that write wait.
+func (e *Engine) Freeze() { e.held = e.store.Hold() }
+
 // Renew gives an engine that was made with Config.AwaitIdentity its own keys and
 // certificates, new state to upstream's random generators, and its cluster a UID
 // (that of the namespace kube-system). It is to be called once, in a program that
@@ -71,33 +127,73 @@ func (id identity) controllers() controllers.Identity {
 // What Renew leaves as it was copied are the other objects that every cluster is
 // born with: their UIDs and creation times are those of the original.
 //
-// It fails when there is no randomness, with ctx's error when that ends first,
-// and when the engine has ended or never came to run its controllers.
-func (e *Engine) Renew(ctx context.Context) error {
-	var seed [8]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		return fmt.Errorf("renew: %w", err)
-	}
-	utilrand.Seed(int64(binary.LittleEndian.Uint64(seed[:])))
+// It returns the identity, for Restore; it is a secret. It fails when there is no
+// randomness, with ctx's error when that ends first, and when the engine has ended
+// or never came to run its controllers.
+func (e *Engine) Renew(ctx context.Context) ([]byte, error) {
 	id, err := newIdentity(Config{})
 	if err != nil {
-		return fmt.Errorf("renew: %w", err)
+		return nil, fmt.Errorf("renew: %w", err)
 	}
-	if err := e.tokens.renew(id.key); err != nil {
-		return fmt.Errorf("renew: %w", err)
+	kept, err := id.marshal()
+	if err != nil {
+		return nil, fmt.Errorf("renew: %w", err)
+	}
+	if e.held != nil {
+		e.held.Release()
 	}
 	if err := e.renewClusterUID(ctx); err != nil {
-		return fmt.Errorf("renew: %w", err)
+		return nil, fmt.Errorf("renew: %w", err)
+	}
+	if err := e.identify(ctx, id); err != nil {
+		return nil, fmt.Errorf("renew: %w", err)
+	}
+	return kept, nil
+}
+
+// Restore is Renew for an engine that is to be what another copy has become: with
+// the identity that Renew returned there, and the entries that Config.Tap was told
+// of since. Objects keep their UIDs, resource versions and times, and reach all who
+// watch as ordinary events; a client that watched there goes on from where it was.
+//
+// It fails on an identity or an entry that is damaged, and with etcd.ErrBase for
+// entries of an engine that was copied from another original, and for an engine that
+// was not frozen; nothing has happened then, and Renew can follow. It fails
+// otherwise as Renew does.
+func (e *Engine) Restore(ctx context.Context, kept []byte, entries []etcd.Entry) error {
+	id, err := unmarshalIdentity(kept)
+	if err != nil {
+		return fmt.Errorf("restore the identity: %w", err)
+	}
+	if e.held == nil {
+		return errors.New("restore the objects: the engine was not frozen")
+	}
+	if err := e.held.Replay(entries); err != nil {
+		return fmt.Errorf("restore the objects: %w", err)
+	}
+	e.held.Release()
+	if err := e.identify(ctx, id); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// identify makes id the engine's, and lets those start who have waited for one.
+func (e *Engine) identify(ctx context.Context, id identity) error {
+	var seed [8]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return err
+	}
+	utilrand.Seed(int64(binary.LittleEndian.Uint64(seed[:])))
+	if err := e.tokens.renew(id.key); err != nil {
+		return err
 	}
 	select {
 	case <-e.started:
 	case <-ctx.Done():
-		return fmt.Errorf("renew: %w", context.Cause(ctx))
+		return context.Cause(ctx)
 	}
-	if err := e.loops.identify(id); err != nil {
-		return fmt.Errorf("renew: %w", err)
-	}
-	return nil
+	return e.loops.identify(id)
 }
 
 // renewClusterUID gives the namespace kube-system another UID, which is what

@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubetab/kubetab/core/etcd"
 )
 
 // What two engines that go on from one memory may not share is made by Renew,
@@ -67,7 +70,7 @@ func TestRenew(t *testing.T) {
 	}
 	defer events.Stop()
 
-	if err := e.Renew(ctx); err != nil {
+	if _, err := e.Renew(ctx); err != nil {
 		t.Fatal(err)
 	}
 
@@ -169,7 +172,40 @@ func TestRenewFails(t *testing.T) {
 	if err := ended.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := ended.Renew(t.Context()); err == nil {
+	if _, err := ended.Renew(t.Context()); err == nil {
 		t.Error("Renew: nil for an engine that has ended")
+	}
+}
+
+// What is kept of an identity is the identity; what is not is refused.
+func TestKeptIdentity(t *testing.T) {
+	id, err := newIdentity(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := id.marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := unmarshalIdentity(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !id.key.(*ecdsa.PrivateKey).Equal(back.key) || !id.ca.Key.(*ecdsa.PrivateKey).Equal(back.ca.Key) || string(id.rootCA) != string(back.rootCA) {
+		t.Error("another identity came back")
+	}
+	e := start(t, Config{AwaitIdentity: true})
+	e.Freeze()
+	for what, damaged := range map[string][]byte{"nothing": nil, "half": kept[:len(kept)/2], "no keys": []byte("{}")} {
+		if err := e.Restore(t.Context(), damaged, nil); err == nil || !strings.Contains(err.Error(), "restore the identity") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	entry := etcd.Entry{Name: "r0000000000000001", Record: []byte("no record")}
+	if err := e.Restore(t.Context(), kept, []etcd.Entry{entry}); err == nil || !strings.Contains(err.Error(), "restore the objects") {
+		t.Errorf("a damaged entry: %v", err)
+	}
+	if err := e.Restore(t.Context(), kept, nil); err != nil { // nothing has happened before
+		t.Error(err)
 	}
 }
