@@ -119,7 +119,7 @@ test-race:
 .PHONY: test-js
 test-js: snapshot
 	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@node --test wasm/host/ wasm/snapshot/ wasm/size.test.mjs wasm/resume.test.mjs
+	@node --test wasm/host/ wasm/snapshot/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: wasm

@@ -52,17 +52,21 @@ func run(host *boundary.Host, start time.Time) error {
 	b := bridge.New(host)
 	closing := make(chan struct{})
 	var once sync.Once
-	thawed := make(chan struct{}, 1)
+	freezing, thawed := make(chan struct{}, 1), make(chan struct{}, 1)
+	tell := func(c chan struct{}) {
+		select {
+		case c <- struct{}{}:
+		default: // one is enough
+		}
+	}
+	keep := &keeping{host: host}
 	functions := boundary.Functions{
 		Bridge: b,
 		Start:  start,
 		Close:  func() { once.Do(func() { close(closing) }) },
-		Thawed: func() {
-			select {
-			case thawed <- struct{}{}:
-			default: // one is enough
-			}
-		},
+		Kept:   keep.kept,
+		Freeze: func() { tell(freezing) },
+		Thawed: func() { tell(thawed) },
 	}
 	if err := boundary.Publish(host, functions); err != nil {
 		return err
@@ -72,6 +76,7 @@ func run(host *boundary.Host, start time.Time) error {
 	}
 
 	c := s.engine()
+	c.Tap = keep.tap
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	engine, err := core.New(context.Background(), c)
 	if err != nil {
@@ -81,9 +86,12 @@ func run(host *boundary.Host, start time.Time) error {
 
 	for running := true; running; {
 		select {
+		case <-freezing:
+			engine.Freeze()
+			host.Stage("frozen", time.Since(start))
 		case <-thawed:
 			start = time.Now()
-			if err := engine.Renew(context.Background()); err != nil {
+			if err := keep.goOn(context.Background(), engine); err != nil {
 				return errors.Join(err, engine.Close())
 			}
 			host.Stage(string(core.StageReady), time.Since(start))

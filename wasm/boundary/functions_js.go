@@ -22,6 +22,10 @@ type Functions struct {
 	Start time.Time
 	// Close asks the engine to end.
 	Close func()
+	// Freeze has the engine hold still, so that every copy of it is at the same point.
+	Freeze func()
+	// Kept takes an entry that Host.Keep was given by an earlier program; it owns record.
+	Kept func(name string, record []byte)
 	// Thawed tells that the program goes on from a snapshot: what Go draws at random is new by then.
 	Thawed func()
 }
@@ -65,12 +69,20 @@ func Publish(host *Host, f Functions) error {
 		},
 		"stats": func(*arguments) any { return stats(b, f.Start) },
 		"close": func(*arguments) any { f.Close(); return nil },
+		// kept is called before thawed, with what keep was given in an earlier program.
+		"kept": func(a *arguments) any {
+			if name, record := a.text(0), a.bytes(1); a.err == nil {
+				f.Kept(name, record)
+			}
+			return nil
+		},
 		// thawed is called before anything else when the program goes on from a snapshot.
 		"thawed": func(*arguments) any {
 			Reseed()
 			f.Thawed()
 			return nil
 		},
+		"freeze": func(*arguments) any { f.Freeze(); return nil },
 		// collect lets go of the JavaScript values that Go is done with, which it otherwise does some time
 		// later: for who wants to freeze an engine at rest.
 		"collect": func(*arguments) any {

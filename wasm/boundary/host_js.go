@@ -3,6 +3,7 @@ package boundary
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/hack-pad/safejs"
@@ -88,6 +89,28 @@ func (h *Host) Abort(id int, message string) error { return h.call("abort", id, 
 
 // Pull is bridge.Host's.
 func (h *Host) Pull(id int) error { return h.call("pull", id) }
+
+// CanKeep says whether the host has a way to keep entries.
+func (h *Host) CanKeep() bool {
+	v, err := h.object.Get("keep")
+	return err == nil && !v.IsUndefined() && !v.IsNull()
+}
+
+// Keep has the host keep a record under a name, for a program that goes on from the same snapshot, and forget those
+// under the names superseded; an empty record is to be forgotten itself.
+func (h *Host) Keep(name string, record []byte, superseded []string) {
+	array, err := h.uint8Array.New(len(record))
+	if err != nil {
+		return
+	}
+	if _, err := safejs.CopyBytesToJS(array, record); err != nil {
+		return
+	}
+	_ = h.call("keep", name, array, strings.Join(superseded, " "))
+}
+
+// NotKept tells why what was kept is of no use.
+func (h *Host) NotKept(why string) { _ = h.call("notKept", why) }
 
 func (h *Host) call(name string, args ...any) error {
 	_, err := h.object.Call(name, args...)

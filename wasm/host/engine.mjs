@@ -26,6 +26,8 @@ export class EngineError extends Error {
  * @param {object} options
  * @param {string} options.wasm path of the module; wasm_exec.js lies beside it
  * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
+ * @param {Map<string, Uint8Array>} [options.kept] what an engine that went on from the snapshot has done since: done
+ *   again if there is anything, and added to; refusedKept of the engine says why not
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
@@ -34,12 +36,12 @@ export class EngineError extends Error {
  * @returns {Promise<Engine>}
  * @throws {EngineError} when there is no module or the program ends before it takes requests
  */
-export async function startEngine({ wasm, snapshot, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
+export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
   const engine = new Engine(onStage, onLog);
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
-  globalThis.kubetabHost = engine.host(JSON.stringify(config));
+  globalThis.kubetabHost = engine.host(JSON.stringify(config), kept);
   const bytes = await readFile(wasm);
   const module = await WebAssembly.compile(bytes);
 
@@ -54,6 +56,7 @@ export async function startEngine({ wasm, snapshot, config = {}, onStage, onLog 
       onInstance?.(instance, go);
       thaw(go, instance, frozen);
       globalThis.kubetabHost.started();
+      for (const [name, record] of kept ?? []) globalThis.kubetabEngine.kept(name, record);
       globalThis.kubetabEngine.thawed();
       await engine.stage('ready'); // what others may not share has been made anew
       return engine;
@@ -123,6 +126,8 @@ export class Engine {
 
   /** The module's linear memory. */
   memory;
+  /** Why what was kept is of no use, if it is not. */
+  refusedKept;
   /** The exit code, once the program has ended. */
   code;
   /** Resolves to the exit code when the program has ended. */
@@ -264,7 +269,7 @@ export class Engine {
   }
 
   /** @internal kubetabHost, as wasm/host_js.go calls it. */
-  host(config) {
+  host(config, kept) {
     const last = (id) => {
       const on = this.#streams.get(id);
       this.#streams.delete(id);
@@ -285,6 +290,12 @@ export class Engine {
       head: (id, status, headers) => this.#streams.get(id)?.head(status, headers),
       chunk: (id, bytes) => this.#streams.get(id)?.chunk(bytes),
       pull: (id) => this.#streams.get(id)?.pull(),
+      keep: kept && ((name, record, superseded) => {
+        for (const old of superseded.split(' ')) kept.delete(old);
+        if (record.length > 0) kept.set(name, record);
+        else kept.delete(name);
+      }),
+      notKept: (why) => void (this.refusedKept = why),
       end: (id) => last(id)?.end(),
       abort: (id, message) => last(id)?.abort(message),
       fatal: (message) => void (this.#fatal = message),

@@ -1,7 +1,7 @@
 // The names by which JavaScript values are found again in another process.
 
 // Below these there are more names: wasm_exec.js and Go's packages hold some of what is there.
-const PARENTS = ['fs', 'process', 'path', 'kubetabHost'];
+const PARENTS = ['fs', 'process', 'path'];
 
 /** Names of what globalThis leads to, shortest first. @returns {Map<unknown, string>} */
 export function names() {

@@ -41,6 +41,8 @@ export async function takeSnapshot({ wasm, config = {}, date = 0 }) {
     await world.pass(() => engine.stages.ready !== undefined, START);
     const ready = world.nanotime;
     await world.pass(() => world.nanotime > ready + SETTLE * 1e9 && engine.stats().requests === 0, 2 * SETTLE);
+    globalThis.kubetabEngine.freeze();
+    await world.pass(() => engine.stages.frozen !== undefined, LET_GO);
     globalThis.kubetabEngine.collect();
     const enough = world.nanotime + LET_GO * 1e9;
     await world.pass(() => isNamed(go, world) || world.nanotime > enough, 2 * LET_GO);

@@ -37,6 +37,8 @@ func main() {
 		Bridge: b,
 		Start:  start,
 		Close:  func() { close(closing) },
+		Freeze: func() { host.Stage("frozen", 0) },
+		Kept:   func(string, []byte) {},
 		Thawed: func() { host.Stage("ready", 0) },
 	}
 	if err := boundary.Publish(host, functions); err != nil {

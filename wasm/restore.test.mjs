@@ -1,0 +1,92 @@
+// What a visitor has made is there on the next visit, as it was. Needs what make snapshot builds.
+
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngine } from './host/engine.mjs';
+
+const built = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'wasm');
+
+async function visit(kept) {
+  let log = '';
+  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot: join(built, 'kubetab.snapshot'), kept, onLog: (text) => (log += text) });
+  assert.doesNotMatch(log, /without its snapshot/);
+  return engine;
+}
+
+async function ask(engine, path, method = 'GET', body, type = 'application/json') {
+  const response = await engine.fetch(path, body ? { method, body: JSON.stringify(body), headers: { 'content-type': type } } : { method });
+  const answer = await response.json();
+  return { ...answer, http: response.status };
+}
+
+/** A watch, as an iterator over its events. */
+async function* watch(engine, path) {
+  const { body } = await engine.fetch(path);
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end; (end = text.indexOf('\n')) >= 0; text = text.slice(end + 1)) yield JSON.parse(text.slice(0, end));
+  }
+}
+
+const maps = '/api/v1/namespaces/visited/configmaps';
+const map = (name, value) => ({ metadata: { name }, data: { value } });
+const kept = new Map();
+let token;
+
+test('the next visit finds what was left, and clients go on watching', async () => {
+  const first = await visit(kept);
+  assert.equal((await ask(first, '/api/v1/namespaces', 'POST', { metadata: { name: 'visited' } })).http, 201);
+  const one = await ask(first, maps, 'POST', map('one', '1'));
+  const gone = await ask(first, maps, 'POST', map('gone', '1'));
+  const from = gone.metadata.resourceVersion;
+  const patched = await ask(first, `${maps}/one`, 'PATCH', { data: { value: '2' } }, 'application/merge-patch+json');
+  assert.equal((await ask(first, `${maps}/gone`, 'DELETE')).http, 200);
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  token = (await ask(first, '/api/v1/namespaces/default/serviceaccounts/default/token', 'POST', request)).status.token;
+  const cluster = await ask(first, '/api/v1/namespaces/kube-system');
+  await first.close();
+
+  const second = await visit(kept);
+  assert.equal(second.refusedKept, undefined);
+  const found = await ask(second, `${maps}/one`);
+  assert.deepEqual(found, patched);
+  assert.equal(found.metadata.uid, one.metadata.uid);
+  assert.equal((await ask(second, `${maps}/gone`)).http, 404);
+  assert.deepEqual((await ask(second, '/api/v1/namespaces/kube-system')).metadata, cluster.metadata);
+
+  const events = watch(second, `${maps}?watch=1&resourceVersion=${from}`);
+  const next = async () => {
+    const { type, object } = (await events.next()).value;
+    return `${type} ${object.metadata.name}`;
+  };
+  assert.deepEqual([await next(), await next()], ['MODIFIED one', 'DELETED gone']);
+  const three = ask(second, maps, 'POST', map('three', '3'));
+  assert.equal(await next(), 'ADDED three');
+  assert.ok(Number((await three).metadata.resourceVersion) > Number(patched.metadata.resourceVersion));
+  await events.return();
+  await second.close();
+});
+
+test('a token of an earlier visit is still good', async () => {
+  const third = await visit(kept);
+  assert.equal((await ask(third, `${maps}/three`)).data.value, '3');
+  const response = await third.fetch('/api', { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(response.status, 200);
+  await third.close();
+});
+
+test('what is damaged is left as it is, and a new cluster starts', async () => {
+  const damaged = new Map(kept);
+  const [name, record] = [...kept].find(([key]) => key.startsWith('r'));
+  damaged.set(name, Uint8Array.from(record, (byte, i) => (i === 5 ? byte ^ 1 : byte)));
+  const before = new Map(damaged);
+  const engine = await visit(damaged);
+  assert.match(engine.refusedKept, /restore the objects: replay r[0-9a-f]{16}: the checksum of a record does not match/);
+  assert.equal((await ask(engine, '/api/v1/namespaces/visited')).http, 404);
+  assert.equal((await ask(engine, maps.replace('visited', 'default'), 'POST', map('new', '1'))).http, 201);
+  assert.deepEqual(damaged, before);
+  await engine.close();
+});
