@@ -1,4 +1,5 @@
 import type { BeginRequest, Dead, EngineState, EngineStats, StageTime } from '../protocol';
+import { Kept } from './kept';
 import type { ModuleInfo } from './module';
 import { Program } from './program';
 import { answerUnavailable, Requests } from './requests';
@@ -14,6 +15,7 @@ export class Keeper {
   readonly #info: ModuleInfo;
   readonly #base: URL;
   readonly #requests = new Requests();
+  readonly #kept: Kept | null;
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;
   #state: EngineState;
@@ -21,6 +23,7 @@ export class Keeper {
   constructor(info: ModuleInfo, base: URL) {
     this.#info = info;
     this.#base = base;
+    this.#kept = info.snapshot ? new Kept(info.snapshot.url) : null;
     this.#state = this.#fresh();
   }
 
@@ -33,7 +36,7 @@ export class Keeper {
     let downloadMs = 0;
     let lastReport = 0;
     const stages: StageTime[] = [];
-    const program = new Program(this.#requests, {
+    const program = new Program(this.#requests, this.#kept, {
       onBytes: (loaded, total, transferTotal) => {
         const now = performance.now();
         if (loaded < total && now - lastReport < 80) return;
@@ -60,11 +63,14 @@ export class Keeper {
     void program.run(this.#info, this.#base);
   }
 
+  /** Ends the engine, forgets the cluster, and starts anew. */
   restart(): void {
     this.#program?.stop(this.#engine);
     this.#engine = null;
     this.#requests.failAll('The API server was restarted.');
-    this.start();
+    this.#set(this.#fresh());
+    if (this.#kept) void this.#kept.clear().then(() => this.start());
+    else this.start();
   }
 
   request(message: BeginRequest, owner: object): void {

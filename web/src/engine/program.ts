@@ -2,6 +2,7 @@ import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs'
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import type { Dead, StageTime } from '../protocol';
 import { DownloadError, type OnBytes, together } from './download';
+import type { Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
@@ -26,14 +27,17 @@ export interface ProgramEvents {
 export class Program {
   readonly #events: ProgramEvents;
   readonly #requests: Requests;
+  readonly #kept: Kept | null;
   readonly #output = captureOutput();
   #over = false;
   #offered = false;
   #fatal = '';
   #compiled = false;
 
-  constructor(requests: Requests, events: ProgramEvents) {
+  /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
+  constructor(requests: Requests, kept: Kept | null, events: ProgramEvents) {
     this.#requests = requests;
+    this.#kept = kept;
     this.#events = events;
   }
 
@@ -104,7 +108,9 @@ export class Program {
       notUsed(error);
       return false;
     }
-    globalThis.kubetabEngine?.thawed();
+    const engine = globalThis.kubetabEngine;
+    if (engine) await this.#kept?.tell(engine);
+    if (!this.#over) engine?.thawed();
     return true;
   }
 
@@ -157,6 +163,16 @@ export class Program {
       pull: (id) => {
         if (alive()) requests.pull(id);
       },
+      keep: (name, record, superseded) => {
+        if (alive()) this.#kept?.keep(name, record, superseded);
+      },
+      notKept: (why) => {
+        if (!alive()) return;
+        this.#kept?.stop();
+        console.warn(
+          `kubetab: what was kept of the cluster cannot be used, and is left as it is: ${why}`,
+        );
+      },
       fatal: (message) => {
         this.#fatal ||= message;
       },
@@ -189,6 +205,7 @@ function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): Kube
     cancel: guard(engine.cancel, undefined),
     stats: guard(engine.stats, ''),
     close: guard(engine.close, undefined),
+    kept: guard(engine.kept, undefined),
     thawed: guard(engine.thawed, undefined),
   };
 }

@@ -23,6 +23,13 @@ export interface KubetabHost {
   abort(id: number, message: string): void;
   /** Go has consumed a piece of the request body: the next may be sent. One piece is in flight at most. */
   pull(id: number): void;
+  /**
+   * A program that went on from a snapshot did something: the record is to be kept under the name, those under the names
+   * superseded (separated by spaces) are not needed any more. An empty record is to be forgotten.
+   */
+  keep(name: string, record: Uint8Array, superseded: string): void;
+  /** What was kept could not be used; nothing will be kept. */
+  notKept(why: string): void;
   /** The Go program is dying. */
   fatal(message: string): void;
 }
@@ -38,6 +45,8 @@ export interface KubetabEngine {
   cancel(id: number): void;
   /** JSON of EngineStats. */
   stats(): string;
+  /** What `keep` was given by an earlier program; called before `thawed`. */
+  kept(name: string, record: Uint8Array): void;
   /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
   thawed(): void;
   /** Ends the engine and the program. */

@@ -62,10 +62,8 @@ export const words = {
   notice: {
     update: 'A new version of Kubetab is ready. Loading it ends this cluster in every tab.',
     updateAction: 'Load it now',
-    ledHere:
-      'The tab that held the cluster was closed, so this tab has started a new one. It is empty.',
-    ledThere:
-      'The tab that held the cluster was closed, so another tab has started a new one. It is empty.',
+    ledHere: 'The tab that held the cluster was closed, so this tab has started it again.',
+    ledThere: 'The tab that held the cluster was closed, so another tab has started it again.',
     dismiss: 'Dismiss',
   },
   request: {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage } from './browser';
+import { launch, openPage, ready } from './browser';
 import { plain } from './site';
 
 // The engine goes on from the snapshot that the build has taken. One that cannot be used costs a line in the console
@@ -66,6 +66,55 @@ test('the engine goes on from the snapshot, and what it does from then on is its
   expect(a.cluster).not.toBe(b.cluster);
   expect(a.name).not.toBe(b.name);
   expect(Math.abs(a.secondsAgo)).toBeLessThan(60);
+});
+
+test('the next visit finds the cluster as it was, until it is restarted', async () => {
+  const site = await plain();
+  const context = await browser.newContext();
+  const namespace = (page: Page, init?: RequestInit) =>
+    page.evaluate(async (options) => {
+      const answer = await fetch(`/api/v1/namespaces${options ? '' : '/kept'}`, options);
+      const { metadata } = await answer.json();
+      return { status: answer.status, uid: metadata.uid, version: metadata.resourceVersion };
+    }, init);
+  const first = await openPage(context, site.url);
+  const made = await namespace(first, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ metadata: { name: 'kept' } }),
+  });
+  expect(made.status).toBe(201);
+  const before = await namespace(first);
+  // Until it is on the disk, which takes some milliseconds.
+  await first.waitForFunction(
+    () =>
+      new Promise((found) => {
+        indexedDB.open('kubetab').onsuccess = ({ target }) => {
+          const { result } = target as IDBOpenDBRequest;
+          const all = result.transaction('journal').objectStore('journal').getAll();
+          all.onsuccess = () => {
+            const text = new TextDecoder();
+            found(all.result.some((record) => text.decode(record).includes('namespaces/kept')));
+            result.close();
+          };
+        };
+      }),
+    null,
+    { polling: 50 },
+  );
+  await first.close();
+
+  const second = await openPage(context, site.url);
+  expect(await namespace(second)).toEqual({ ...before, status: 200 });
+  await second.evaluate(() => window.kubetab.restart());
+  await second
+    .getByText(/^(Downloading|Compiling|Starting) /)
+    .first()
+    .waitFor();
+  await ready(second);
+  expect((await namespace(second)).status).toBe(404);
+  await context.close();
+  await site.close();
 });
 
 /** A whole snapshot of a module that is not this one. */

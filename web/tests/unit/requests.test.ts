@@ -16,6 +16,7 @@ function setUp() {
     credit: record('credit'),
     cancel: record('cancel'),
     stats: () => '{}',
+    kept: record('kept'),
     thawed: record('thawed'),
     close: record('close'),
   };
