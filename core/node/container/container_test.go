@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 		`printf 'b\na\nb\n' | sort | uniq -c | sed 's/^ *//'`:                   "1 a\n2 b\n",
 		`echo hello | grep -c l; echo hello | grep -q z || echo none`:           "1\nnone\n",
 		`echo secret | base64; echo c2VjcmV0Cg== | base64 -d`:                   "c2VjcmV0Cg==\nsecret\n",
-		`cat /nope`: "cat: can't open '/nope': No such file or directory\n",
+		`cat /nope`: "cat: /nope: No such file or directory\n",
 		`nope`:      "sh: nope: not found\n",
 		`env | grep COLOR; printenv COLOR; unset COLOR; printenv COLOR || echo unset`: "COLOR=blue\nblue\nunset\n",
 		`expr 2 + 3; seq -s x 1 >/dev/null; seq 2 4 | tail -n 1`:                      "5\n4\n",

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kubetab/kubetab/core/coreutils"
 )
 
 // Server is a program that needs no goroutine: it answers on ports until it is
@@ -113,7 +115,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		}
 	}
 	if !isTool(name) && !shells[name] && (image.unknown || slices.Contains(runtimes, name)) {
-		if info, err := c.tree().Stat(absolute("/", argv[0]), true); strings.Contains(argv[0], "/") && err == nil && !info.IsDir() {
+		if info, err := c.tree().Stat(coreutils.Absolute("/", argv[0]), true); strings.Contains(argv[0], "/") && err == nil && !info.IsDir() {
 			return nil, false // a script that is really there, on a volume
 		}
 		return &Server{Ports: listen(c.whoami(), ports...)}, true

@@ -16,6 +16,8 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/core/coreutils"
 )
 
 var shells = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true}
@@ -137,7 +139,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	case script != nil:
 		source, params = strings.NewReader(*script), rest
 	case len(rest) > 0:
-		text, err := s.c.tree().ReadFile(absolute("/", rest[0]))
+		text, err := s.c.tree().ReadFile(coreutils.Absolute("/", rest[0]))
 		if err != nil {
 			fmt.Fprintf(s.stderr, "%s: can't open '%s': No such file or directory\n", name, rest[0])
 			return 127
@@ -296,7 +298,7 @@ func (s *session) runner(options ...interp.RunnerOption) (*interp.Runner, error)
 }
 
 func (s *session) open(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
-	return s.c.tree().Open(absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+	return s.c.tree().Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
 }
 
 // call sees every simple command before it runs. It may replace it: that is how
@@ -342,7 +344,7 @@ func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []
 		return s.trap(args), nil
 	case "read":
 		if hc.Stdin == nil && s.stdin != nil {
-			return s.read(hc, args)
+			return coreutils.Read(hc.Stderr, s.stdin, args), nil
 		}
 	case "wait":
 		s.mu.Lock()
@@ -387,68 +389,6 @@ func (s *session) trap(args []string) []string {
 
 var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM"}
 
-// read reads a line of the session's standard input into variables.
-func (s *session) read(hc interp.HandlerContext, args []string) ([]string, error) {
-	var names []string
-	raw := false
-	for i := 1; i < len(args); i++ {
-		switch {
-		case args[i] == "-r":
-			raw = true
-		case args[i] == "-p" && i+1 < len(args):
-			i++
-			fmt.Fprint(hc.Stderr, args[i])
-		case strings.HasPrefix(args[i], "-"):
-		default:
-			names = append(names, args[i])
-		}
-	}
-	if len(names) == 0 {
-		names = []string{"REPLY"}
-	}
-	text, err := readLine(s.stdin)
-	if err != nil && text == "" {
-		return []string{"false"}, nil
-	}
-	if !raw {
-		text = strings.ReplaceAll(text, "\\", "")
-	}
-	fields := strings.Fields(text)
-	var assigns []string
-	for i, name := range names {
-		value := ""
-		switch {
-		case i == len(names)-1 && i < len(fields):
-			value = strings.Join(fields[i:], " ")
-		case i < len(fields):
-			value = fields[i]
-		}
-		quoted, err := syntax.Quote(value, syntax.LangBash)
-		if err != nil || !syntax.ValidName(name) {
-			return []string{"false"}, nil
-		}
-		assigns = append(assigns, name+"="+quoted)
-	}
-	return []string{"eval", strings.Join(assigns, " ")}, nil
-}
-
-func readLine(r io.Reader) (string, error) {
-	var text []byte
-	var b [1]byte
-	for {
-		n, err := r.Read(b[:])
-		if n > 0 {
-			if b[0] == '\n' {
-				return string(text), nil
-			}
-			text = append(text, b[0])
-		}
-		if err != nil {
-			return string(text), err
-		}
-	}
-}
-
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
 	hc := interp.HandlerCtx(ctx)
@@ -464,21 +404,27 @@ func (s *session) exec(ctx context.Context, args []string) error {
 
 func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []string) int {
 	name := path.Base(args[0])
-	k := &call{Context: ctx, session: s, tree: s.c.tree(), name: name, args: args[1:], dir: hc.Dir, env: hc.Env, stdin: hc.Stdin, stdout: hc.Stdout, stderr: hc.Stderr}
-	if k.stdin == nil {
-		if k.stdin = s.stdin; k.stdin == nil {
-			k.stdin = strings.NewReader("")
+	k := &call{session: s, Call: &coreutils.Call{
+		Context: ctx, System: s, Files: files{s.c.tree()},
+		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
+	}}
+	if k.Stdin == nil {
+		if k.Stdin = s.stdin; k.Stdin == nil {
+			k.Stdin = strings.NewReader("")
 		}
 	}
 	if !s.c.cfg.Image.Bare {
 		if f, ok := commands[name]; ok {
 			return f(k)
 		}
+		if f := coreutils.Lookup(name); f != nil {
+			return f(k.Call)
+		}
 	}
 	if shells[name] && s.c.cfg.Image.hasShell(name) {
 		child := newSession(s.c, hc.Stdout, hc.Stderr)
-		child.stdin = k.stdin
-		child.c = s.c.withEnv(k.environ())
+		child.stdin = k.Stdin
+		child.c = s.c.withEnv(k.Environ())
 		return child.shell(ctx, args)
 	}
 	if strings.Contains(args[0], "/") {
@@ -486,7 +432,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 			return code
 		}
 	}
-	if server, ok := s.c.program(args, k.environ()); ok {
+	if server, ok := s.c.program(args, k.Environ()); ok {
 		stop := s.c.serve(server)
 		defer stop()
 		for _, l := range server.Lines {
@@ -505,28 +451,21 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 // script runs a file of the container as a shell script. It reports whether
 // there is one.
 func (k *call) script(ctx context.Context, args []string) (int, bool) {
-	p := absolute(k.dir, args[0])
-	info, err := k.tree.Stat(p, true)
+	p := coreutils.Absolute(k.Dir, args[0])
+	info, err := k.Files.Stat(p, true)
 	if err != nil || info.IsDir() {
 		return 0, false
 	}
 	if info.Mode().Perm()&0o111 == 0 {
-		fmt.Fprintf(k.stderr, "sh: %s: Permission denied\n", args[0])
+		fmt.Fprintf(k.Stderr, "sh: %s: Permission denied\n", args[0])
 		return 126, true
 	}
-	child := newSession(k.session.c.withEnv(k.environ()), k.stdout, k.stderr)
-	child.stdin = k.stdin
+	child := newSession(k.session.c.withEnv(k.Environ()), k.Stdout, k.Stderr)
+	child.stdin = k.Stdin
 	return child.shell(ctx, append([]string{"sh", p}, args[1:]...)), true
 }
 
 // withEnv is the container as a process in it sees it that has other variables.
 func (c *Container) withEnv(env []string) *Container {
 	return &Container{origin: c.root(), cfg: c.cfg, Log: c.Log, Started: c.Started, argv: c.argv, env: env, tree: c.tree, ctx: c.ctx, cancel: c.cancel}
-}
-
-func absolute(dir, p string) string {
-	if path.IsAbs(p) {
-		return path.Clean(p)
-	}
-	return path.Join(dir, p)
 }

@@ -237,6 +237,8 @@ type info struct {
 	target  string
 }
 
+// Target is where a symbolic link leads.
+func (i info) Target() string             { return i.target }
 func (i info) Name() string               { return i.name }
 func (i info) Size() int64                { return i.size }
 func (i info) Mode() fs.FileMode          { return i.mode }

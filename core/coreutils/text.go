@@ -1,4 +1,4 @@
-package container
+package coreutils
 
 import (
 	"bufio"
@@ -19,18 +19,18 @@ import (
 )
 
 // textCommands read text and print text.
-var textCommands = map[string]func(*call) int{
+var textCommands = map[string]func(*Call) int{
 	"cat": cat, "head": head, "tail": tail, "wc": wc, "grep": grep, "egrep": grep, "fgrep": grep, "sort": sortCommand, "uniq": uniq,
 	"tr": tr, "cut": cutCommand, "sed": sed, "tee": tee, "rev": rev, "nl": nl, "base64": base64Command,
-	"md5sum":    func(k *call) int { return sum(k, md5.New) },
-	"sha1sum":   func(k *call) int { return sum(k, sha1.New) },
-	"sha256sum": func(k *call) int { return sum(k, sha256.New) },
+	"md5sum":    func(k *Call) int { return sum(k, md5.New) },
+	"sha1sum":   func(k *Call) int { return sum(k, sha1.New) },
+	"sha256sum": func(k *Call) int { return sum(k, sha256.New) },
 	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs,
 }
 
-func cat(k *call) int {
-	return k.each(k.flags("").rest, func(_ string, r io.Reader) error {
-		_, err := io.Copy(k.stdout, r)
+func cat(k *Call) int {
+	return k.each(k.Flags("").Rest, func(_ string, r io.Reader) error {
+		_, err := io.Copy(k.Stdout, r)
 		return err
 	})
 }
@@ -53,10 +53,10 @@ func lines(r io.Reader, f func(string) bool) error {
 }
 
 // count returns the number of lines that head and tail are to show.
-func (f flags) count() int {
-	text := f.value['n']
+func (f Flags) count() int {
+	text := f.Value['n']
 	if text == "" {
-		text = f.value['#']
+		text = f.Value['#']
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(text, "+"))
 	if err != nil {
@@ -65,79 +65,89 @@ func (f flags) count() int {
 	return n
 }
 
-func head(k *call) int {
-	f := k.flags("nc")
-	if f.on['c'] {
-		limit, _ := strconv.ParseInt(f.value['c'], 10, 64)
-		return k.each(f.rest, func(_ string, r io.Reader) error {
-			_, err := io.CopyN(k.stdout, r, limit)
+func head(k *Call) int {
+	f := k.Flags("nc")
+	if f.On['c'] {
+		limit, _ := strconv.ParseInt(f.Value['c'], 10, 64)
+		return k.each(f.Rest, func(_ string, r io.Reader) error {
+			_, err := io.CopyN(k.Stdout, r, limit)
 			if err == io.EOF {
 				return nil
 			}
 			return err
 		})
 	}
-	return k.each(f.rest, func(_ string, r io.Reader) error {
+	return k.each(f.Rest, func(_ string, r io.Reader) error {
 		left := f.count()
 		if left <= 0 {
 			return nil
 		}
 		return lines(r, func(text string) bool {
-			fmt.Fprintln(k.stdout, text)
+			fmt.Fprintln(k.Stdout, text)
 			left--
 			return left > 0
 		})
 	})
 }
 
-func tail(k *call) int {
-	f := k.flags("nc")
-	follow := f.on['f'] || f.on['F']
-	var last *Handle
-	code := k.each(f.rest, func(_ string, r io.Reader) error {
+func tail(k *Call) int {
+	f := k.Flags("nc")
+	follow := f.On['f'] || f.On['F']
+	code := k.each(f.Rest, func(_ string, r io.Reader) error {
 		var kept []string
 		err := lines(r, func(text string) bool {
-			if kept = append(kept, text); len(kept) > f.count() && !strings.HasPrefix(f.value['n'], "+") {
+			if kept = append(kept, text); len(kept) > f.count() && !strings.HasPrefix(f.Value['n'], "+") {
 				kept = kept[1:]
 			}
 			return true
 		})
-		if from := f.count() - 1; strings.HasPrefix(f.value['n'], "+") && from > 0 {
+		if from := f.count() - 1; strings.HasPrefix(f.Value['n'], "+") && from > 0 {
 			kept = kept[min(from, len(kept)):]
 		}
 		for _, text := range kept {
-			fmt.Fprintln(k.stdout, text)
+			fmt.Fprintln(k.Stdout, text)
 		}
-		last, _ = r.(*Handle)
 		return err
 	})
 	if !follow || code != 0 {
 		return code
 	}
-	if last == nil || last.file.device != noDevice { // tail -f /dev/null keeps a container busy
+	if len(f.Rest) == 0 {
+		return code // standard input has ended
+	}
+	followed := k.Path(f.Rest[len(f.Rest)-1])
+	if i, err := k.Files.Stat(followed, true); err != nil || !i.Mode().IsRegular() { // tail -f /dev/null keeps a container busy
 		<-k.Done()
 		return 143
 	}
-	ticker := k.session.c.cfg.Clock.NewTicker(time.Second)
+	last, err := k.Files.Open(followed, 0, 0)
+	if err != nil {
+		return k.Fail("%s: %s", followed, Reason(err))
+	}
+	defer last.Close()
+	if _, err := io.Copy(io.Discard, last); err != nil { // what has been shown
+		return k.Fail("%s: %s", followed, Reason(err))
+	}
+	ticker := k.System.Clock().NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-k.Done():
 			return 143
 		case <-ticker.C():
-			if _, err := io.Copy(k.stdout, last); err != nil {
+			if _, err := io.Copy(k.Stdout, last); err != nil {
 				return 1
 			}
 		}
 	}
 }
 
-func wc(k *call) int {
-	f := k.flags("")
-	return k.each(f.rest, func(name string, r io.Reader) error {
+func wc(k *Call) int {
+	f := k.Flags("")
+	return k.each(f.Rest, func(name string, r io.Reader) error {
 		data, err := io.ReadAll(r)
 		var parts []string
-		all := !f.on['l'] && !f.on['w'] && !f.on['c']
+		all := !f.On['l'] && !f.On['w'] && !f.On['c']
 		for _, column := range []struct {
 			flag byte
 			n    int
@@ -145,76 +155,76 @@ func wc(k *call) int {
 			switch {
 			case all:
 				parts = append(parts, fmt.Sprintf("%9d", column.n))
-			case f.on[column.flag]:
+			case f.On[column.flag]:
 				parts = append(parts, strconv.Itoa(column.n))
 			}
 		}
 		if name != "-" {
 			parts = append(parts, name)
 		}
-		fmt.Fprintln(k.stdout, strings.Join(parts, " "))
+		fmt.Fprintln(k.Stdout, strings.Join(parts, " "))
 		return err
 	})
 }
 
-func grep(k *call) int {
-	f := k.flags("emABC")
-	pattern := f.value['e']
-	if !f.on['e'] {
-		if len(f.rest) == 0 {
-			return k.fail("no pattern")
+func grep(k *Call) int {
+	f := k.Flags("emABC")
+	pattern := f.Value['e']
+	if !f.On['e'] {
+		if len(f.Rest) == 0 {
+			return k.Fail("no pattern")
 		}
-		pattern, f.rest = f.rest[0], f.rest[1:]
+		pattern, f.Rest = f.Rest[0], f.Rest[1:]
 	}
 	switch {
-	case f.on['F'] || k.name == "fgrep":
+	case f.On['F'] || k.Name == "fgrep":
 		pattern = regexp.QuoteMeta(pattern)
-	case !f.on['E'] && k.name != "egrep":
+	case !f.On['E'] && k.Name != "egrep":
 		pattern = strings.NewReplacer(`\|`, "|", `\+`, "+", `\?`, "?", `\(`, "(", `\)`, ")", "|", `\|`, "+", `\+`, "(", `\(`, ")", `\)`).Replace(pattern)
 	}
-	if f.on['w'] {
+	if f.On['w'] {
 		pattern = `\b(?:` + pattern + `)\b`
 	}
-	if f.on['i'] {
+	if f.On['i'] {
 		pattern = "(?i)" + pattern
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		fmt.Fprintf(k.stderr, "grep: bad regex '%s'\n", pattern)
+		fmt.Fprintf(k.Stderr, "grep: bad regex '%s'\n", pattern)
 		return 2
 	}
 	found := false
-	code := k.each(f.rest, func(name string, r io.Reader) error {
+	code := k.each(f.Rest, func(name string, r io.Reader) error {
 		n, row := 0, 0
 		err := lines(r, func(text string) bool {
 			row++
-			if re.MatchString(text) == f.on['v'] {
+			if re.MatchString(text) == f.On['v'] {
 				return true
 			}
 			found = true
 			n++
 			switch {
-			case f.on['q']:
+			case f.On['q']:
 				return false
-			case f.on['c'], f.on['l']:
+			case f.On['c'], f.On['l']:
 				return true
-			case f.on['o']:
+			case f.On['o']:
 				text = strings.Join(re.FindAllString(text, -1), "\n")
 			}
-			if f.on['n'] {
+			if f.On['n'] {
 				text = strconv.Itoa(row) + ":" + text
 			}
-			if len(f.rest) > 1 && !f.on['h'] {
+			if len(f.Rest) > 1 && !f.On['h'] {
 				text = name + ":" + text
 			}
-			fmt.Fprintln(k.stdout, text)
+			fmt.Fprintln(k.Stdout, text)
 			return true
 		})
-		if f.on['c'] {
-			fmt.Fprintln(k.stdout, n)
+		if f.On['c'] {
+			fmt.Fprintln(k.Stdout, n)
 		}
-		if f.on['l'] && n > 0 {
-			fmt.Fprintln(k.stdout, name)
+		if f.On['l'] && n > 0 {
+			fmt.Fprintln(k.Stdout, name)
 		}
 		return err
 	})
@@ -228,7 +238,7 @@ func grep(k *call) int {
 }
 
 // all returns the lines of every file named.
-func (k *call) all(names []string) ([]string, int) {
+func (k *Call) all(names []string) ([]string, int) {
 	var all []string
 	code := k.each(names, func(_ string, r io.Reader) error {
 		return lines(r, func(text string) bool { all = append(all, text); return true })
@@ -236,10 +246,10 @@ func (k *call) all(names []string) ([]string, int) {
 	return all, code
 }
 
-func sortCommand(k *call) int {
-	f := k.flags("kt")
-	all, code := k.all(f.rest)
-	if f.on['n'] {
+func sortCommand(k *Call) int {
+	f := k.Flags("kt")
+	all, code := k.all(f.Rest)
+	if f.On['n'] {
 		number := func(s string) float64 {
 			s = strings.TrimSpace(s)
 			end := 0
@@ -253,30 +263,30 @@ func sortCommand(k *call) int {
 	} else {
 		slices.Sort(all)
 	}
-	if f.on['r'] {
+	if f.On['r'] {
 		slices.Reverse(all)
 	}
-	if f.on['u'] {
+	if f.On['u'] {
 		all = slices.Compact(all)
 	}
 	for _, text := range all {
-		fmt.Fprintln(k.stdout, text)
+		fmt.Fprintln(k.Stdout, text)
 	}
 	return code
 }
 
-func uniq(k *call) int {
-	f := k.flags("")
-	all, code := k.all(f.rest)
+func uniq(k *Call) int {
+	f := k.Flags("")
+	all, code := k.all(f.Rest)
 	for i := 0; i < len(all); {
 		j := i
 		for j < len(all) && all[j] == all[i] {
 			j++
 		}
-		if f.on['c'] {
-			fmt.Fprintf(k.stdout, "%7d %s\n", j-i, all[i])
-		} else if !f.on['d'] || j-i > 1 {
-			fmt.Fprintln(k.stdout, all[i])
+		if f.On['c'] {
+			fmt.Fprintf(k.Stdout, "%7d %s\n", j-i, all[i])
+		} else if !f.On['d'] || j-i > 1 {
+			fmt.Fprintln(k.Stdout, all[i])
 		}
 		i = j
 	}
@@ -303,20 +313,20 @@ func charset(s string) []rune {
 	return set
 }
 
-func tr(k *call) int {
-	f := k.flags("")
-	if len(f.rest) == 0 {
-		return k.fail("missing operand")
+func tr(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) == 0 {
+		return k.Fail("missing operand")
 	}
-	from := charset(f.rest[0])
+	from := charset(f.Rest[0])
 	var to []rune
-	if len(f.rest) > 1 {
-		to = charset(f.rest[1])
+	if len(f.Rest) > 1 {
+		to = charset(f.Rest[1])
 	}
-	complement := f.on['c'] || f.on['C']
-	data, err := io.ReadAll(k.stdin)
+	complement := f.On['c'] || f.On['C']
+	data, err := io.ReadAll(k.Stdin)
 	if err != nil {
-		return k.fail("%v", err)
+		return k.Fail("%v", err)
 	}
 	last := rune(-1)
 	out := strings.Map(func(r rune) rune {
@@ -332,34 +342,34 @@ func tr(k *call) int {
 			last = -1
 			return r
 		}
-		if f.on['d'] {
+		if f.On['d'] {
 			return -1
 		}
 		if len(to) > 0 {
 			r = to[min(i, len(to)-1)]
 		}
-		if f.on['s'] && r == last {
+		if f.On['s'] && r == last {
 			return -1
 		}
 		last = r
 		return r
 	}, string(data))
-	_, err = io.WriteString(k.stdout, out)
+	_, err = io.WriteString(k.Stdout, out)
 	if err != nil {
 		return 1
 	}
 	return 0
 }
 
-func cutCommand(k *call) int {
-	f := k.flags("dfc")
+func cutCommand(k *Call) int {
+	f := k.Flags("dfc")
 	delimiter := "\t"
-	if f.on['d'] {
-		delimiter = f.value['d']
+	if f.On['d'] {
+		delimiter = f.Value['d']
 	}
-	list := f.value['f']
-	if f.on['c'] {
-		list, delimiter = f.value['c'], ""
+	list := f.Value['f']
+	if f.On['c'] {
+		list, delimiter = f.Value['c'], ""
 	}
 	wanted := func(n int) bool {
 		for _, part := range strings.Split(list, ",") {
@@ -378,11 +388,11 @@ func cutCommand(k *call) int {
 		}
 		return false
 	}
-	all, code := k.all(f.rest)
+	all, code := k.all(f.Rest)
 	for _, text := range all {
 		parts := strings.Split(text, delimiter)
 		if len(parts) == 1 && delimiter != "" {
-			fmt.Fprintln(k.stdout, text)
+			fmt.Fprintln(k.Stdout, text)
 			continue
 		}
 		var kept []string
@@ -391,29 +401,29 @@ func cutCommand(k *call) int {
 				kept = append(kept, part)
 			}
 		}
-		fmt.Fprintln(k.stdout, strings.Join(kept, delimiter))
+		fmt.Fprintln(k.Stdout, strings.Join(kept, delimiter))
 	}
 	return code
 }
 
 // sed does s, d and p with a line number or pattern before them.
-func sed(k *call) int {
-	f := k.flags("e")
-	script := f.value['e']
-	if !f.on['e'] {
-		if len(f.rest) == 0 {
-			return k.fail("no script")
+func sed(k *Call) int {
+	f := k.Flags("e")
+	script := f.Value['e']
+	if !f.On['e'] {
+		if len(f.Rest) == 0 {
+			return k.Fail("no script")
 		}
-		script, f.rest = f.rest[0], f.rest[1:]
+		script, f.Rest = f.Rest[0], f.Rest[1:]
 	}
-	address, action, err := parseSed(script, f.on['E'] || f.on['r'])
+	address, action, err := parseSed(script, f.On['E'] || f.On['r'])
 	if err != nil {
-		return k.fail("%v", err)
+		return k.Fail("%v", err)
 	}
 	edit := func(all []string) string {
 		var b strings.Builder
 		for i, text := range all {
-			keep := !f.on['n']
+			keep := !f.On['n']
 			if address(i+1, len(all), text) {
 				var printed bool
 				if text, printed, keep = action(text, keep); printed {
@@ -426,23 +436,23 @@ func sed(k *call) int {
 		}
 		return b.String()
 	}
-	if f.on['i'] {
+	if f.On['i'] {
 		code := 0
-		for _, name := range f.rest {
-			data, err := k.tree.ReadFile(k.path(name))
+		for _, name := range f.Rest {
+			data, err := k.Files.ReadFile(k.Path(name))
 			if err == nil {
 				var all []string
 				_ = lines(bytes.NewReader(data), func(text string) bool { all = append(all, text); return true })
-				err = k.tree.WriteFile(k.path(name), []byte(edit(all)), 0o644)
+				err = k.Files.WriteFile(k.Path(name), []byte(edit(all)), 0o644)
 			}
 			if err != nil {
-				code = k.fail("%s: %s", name, reason(err))
+				code = k.Fail("%s: %s", name, Reason(err))
 			}
 		}
 		return code
 	}
-	all, code := k.all(f.rest)
-	fmt.Fprint(k.stdout, edit(all))
+	all, code := k.all(f.Rest)
+	fmt.Fprint(k.Stdout, edit(all))
 	return code
 }
 
@@ -513,88 +523,88 @@ func parseSed(script string, extended bool) (sedAddress, sedAction, error) {
 	return nil, nil, fmt.Errorf("unsupported command %s", script)
 }
 
-func tee(k *call) int {
-	f := k.flags("")
-	out := []io.Writer{k.stdout}
-	for _, name := range f.rest {
+func tee(k *Call) int {
+	f := k.Flags("")
+	out := []io.Writer{k.Stdout}
+	for _, name := range f.Rest {
 		flag := writeFlags
-		if f.on['a'] {
+		if f.On['a'] {
 			flag = appendFlags
 		}
-		h, err := k.tree.Open(k.path(name), flag, 0o644)
+		h, err := k.Files.Open(k.Path(name), flag, 0o644)
 		if err != nil {
-			return k.fail("%s: %s", name, reason(err))
+			return k.Fail("%s: %s", name, Reason(err))
 		}
 		out = append(out, h)
 	}
-	if _, err := io.Copy(io.MultiWriter(out...), k.stdin); err != nil {
-		return k.fail("%v", err)
+	if _, err := io.Copy(io.MultiWriter(out...), k.Stdin); err != nil {
+		return k.Fail("%v", err)
 	}
 	return 0
 }
 
-func rev(k *call) int {
-	all, code := k.all(k.args)
+func rev(k *Call) int {
+	all, code := k.all(k.Args)
 	for _, text := range all {
 		r := []rune(text)
 		slices.Reverse(r)
-		fmt.Fprintln(k.stdout, string(r))
+		fmt.Fprintln(k.Stdout, string(r))
 	}
 	return code
 }
 
-func nl(k *call) int {
-	all, code := k.all(k.flags("").rest)
+func nl(k *Call) int {
+	all, code := k.all(k.Flags("").Rest)
 	for i, text := range all {
-		fmt.Fprintf(k.stdout, "%6d\t%s\n", i+1, text)
+		fmt.Fprintf(k.Stdout, "%6d\t%s\n", i+1, text)
 	}
 	return code
 }
 
-func base64Command(k *call) int {
-	f := k.flags("w")
-	return k.each(f.rest, func(_ string, r io.Reader) error {
+func base64Command(k *Call) int {
+	f := k.Flags("w")
+	return k.each(f.Rest, func(_ string, r io.Reader) error {
 		data, err := io.ReadAll(r)
 		if err != nil {
 			return err
 		}
-		if f.on['d'] || f.on['D'] {
+		if f.On['d'] || f.On['D'] {
 			decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(data)), ""))
-			_, _ = k.stdout.Write(decoded)
+			_, _ = k.Stdout.Write(decoded)
 			return err
 		}
 		text := base64.StdEncoding.EncodeToString(data)
-		for len(text) > 76 && !f.on['w'] {
-			fmt.Fprintln(k.stdout, text[:76])
+		for len(text) > 76 && !f.On['w'] {
+			fmt.Fprintln(k.Stdout, text[:76])
 			text = text[76:]
 		}
-		fmt.Fprintln(k.stdout, text)
+		fmt.Fprintln(k.Stdout, text)
 		return nil
 	})
 }
 
-func sum(k *call, algorithm func() hash.Hash) int {
-	return k.each(k.flags("").rest, func(name string, r io.Reader) error {
+func sum(k *Call, algorithm func() hash.Hash) int {
+	return k.each(k.Flags("").Rest, func(name string, r io.Reader) error {
 		h := algorithm()
 		_, err := io.Copy(h, r)
-		fmt.Fprintf(k.stdout, "%x  %s\n", h.Sum(nil), name)
+		fmt.Fprintf(k.Stdout, "%x  %s\n", h.Sum(nil), name)
 		return err
 	})
 }
 
-func seq(k *call) int {
+func seq(k *Call) int {
 	var numbers []int
 	separator := "\n"
-	for i := 0; i < len(k.args); i++ {
-		arg := k.args[i]
-		if arg == "-s" && i+1 < len(k.args) {
+	for i := 0; i < len(k.Args); i++ {
+		arg := k.Args[i]
+		if arg == "-s" && i+1 < len(k.Args) {
 			i++
-			separator = k.args[i]
+			separator = k.Args[i]
 			continue
 		}
 		n, err := strconv.Atoi(arg)
 		if err != nil {
-			return k.fail("invalid number '%s'", arg)
+			return k.Fail("invalid number '%s'", arg)
 		}
 		numbers = append(numbers, n)
 	}
@@ -607,10 +617,10 @@ func seq(k *call) int {
 	case 3:
 		first, step, last = numbers[0], numbers[1], numbers[2]
 	default:
-		return k.fail("missing operand")
+		return k.Fail("missing operand")
 	}
 	if step == 0 {
-		return k.fail("increment must not be 0")
+		return k.Fail("increment must not be 0")
 	}
 	more := func(n int) bool { return step > 0 && n <= last || step < 0 && n >= last }
 	for n := first; more(n); n += step {
@@ -618,47 +628,50 @@ func seq(k *call) int {
 		if !more(n + step) {
 			end = "\n"
 		}
-		if _, err := fmt.Fprintf(k.stdout, "%d%s", n, end); err != nil || k.Err() != nil {
+		if _, err := fmt.Fprintf(k.Stdout, "%d%s", n, end); err != nil || k.Err() != nil {
 			return 1
 		}
 	}
 	return 0
 }
 
-func yes(k *call) int {
+// yesRest gives others a turn on a machine with one thread.
+const yesRest = 2 * time.Millisecond
+
+func yes(k *Call) int {
 	text := "y"
-	if len(k.args) > 0 {
-		text = strings.Join(k.args, " ")
+	if len(k.Args) > 0 {
+		text = strings.Join(k.Args, " ")
 	}
 	// A reader that closes its end stops it; what writes to a log is slowed
 	// down, because nobody would.
 	for i := 1; k.Err() == nil; i++ {
-		if _, err := fmt.Fprintln(k.stdout, text); err != nil {
+		if _, err := fmt.Fprintln(k.Stdout, text); err != nil {
 			return 1
 		}
 		if i%1000 == 0 {
-			time.Sleep(rest)
+			time.Sleep(yesRest)
 		}
 	}
 	return 143
 }
 
-func expr(k *call) int {
-	if len(k.args) != 3 {
-		return k.fail("syntax error")
+func expr(k *Call) int {
+	if len(k.Args) != 3 {
+		return k.Fail("syntax error")
 	}
-	a, errA := strconv.Atoi(k.args[0])
-	b, errB := strconv.Atoi(k.args[2])
+	a, errA := strconv.Atoi(k.Args[0])
+	b, errB := strconv.Atoi(k.Args[2])
 	numbers := errA == nil && errB == nil
 	truth := map[bool]int{true: 1}
 	result := 0
-	switch op := k.args[1]; {
+	switch op := k.Args[1]; {
 	case op == "=":
-		result = truth[k.args[0] == k.args[2]]
+		result = truth[k.Args[0] == k.Args[2]]
 	case op == "!=":
-		result = truth[k.args[0] != k.args[2]]
+		result = truth[k.Args[0] != k.Args[2]]
 	case !numbers:
-		return k.fail("non-numeric argument")
+		return k.Fail("non-numeric argument")
 	case op == "+":
 		result = a + b
 	case op == "-":
@@ -666,7 +679,7 @@ func expr(k *call) int {
 	case op == "*":
 		result = a * b
 	case (op == "/" || op == "%") && b == 0:
-		return k.fail("division by zero")
+		return k.Fail("division by zero")
 	case op == "/":
 		result = a / b
 	case op == "%":
@@ -676,39 +689,63 @@ func expr(k *call) int {
 	case op == ">":
 		result = truth[a > b]
 	default:
-		return k.fail("syntax error")
+		return k.Fail("syntax error")
 	}
-	fmt.Fprintln(k.stdout, result)
+	fmt.Fprintln(k.Stdout, result)
 	if result == 0 {
 		return 1
 	}
 	return 0
 }
 
-func xargs(k *call) int {
-	f := k.args
-	perRun := 0
+func xargs(k *Call) int {
+	f := k.Args
+	perRun, marker := 0, ""
 	for len(f) > 0 && strings.HasPrefix(f[0], "-") {
-		if f[0] == "-n" && len(f) > 1 {
-			perRun, _ = strconv.Atoi(f[1])
-			f = f[1:]
-		}
+		flag := f[0]
 		f = f[1:]
+		value := func() string {
+			if len(flag) > 2 {
+				return flag[2:]
+			}
+			if len(f) == 0 {
+				return ""
+			}
+			v := f[0]
+			f = f[1:]
+			return v
+		}
+		switch {
+		case strings.HasPrefix(flag, "-n"):
+			perRun, _ = strconv.Atoi(value())
+		case strings.HasPrefix(flag, "-I"):
+			marker = value()
+		}
 	}
 	if len(f) == 0 {
 		f = []string{"echo"}
 	}
-	data, err := io.ReadAll(k.stdin)
+	data, err := io.ReadAll(k.Stdin)
 	if err != nil {
-		return k.fail("%v", err)
+		return k.Fail("%v", err)
+	}
+	code := 0
+	if marker != "" { // a run for each line, which takes the marker's place
+		for line := range strings.Lines(string(data)) {
+			argv := slices.Clone(f)
+			for i := range argv {
+				argv[i] = strings.ReplaceAll(argv[i], marker, strings.TrimSpace(line))
+			}
+			code = max(code, k.System.Run(k, k.Environ(), argv))
+		}
+		return code
 	}
 	words := strings.Fields(string(data))
 	if perRun <= 0 {
 		perRun = max(len(words), 1)
 	}
-	code := 0
 	for chunk := range slices.Chunk(words, perRun) {
-		code = max(code, k.run(append(slices.Clone(f), chunk...)))
+		code = max(code, k.System.Run(k, k.Environ(), append(slices.Clone(f), chunk...)))
 	}
 	return code
 }

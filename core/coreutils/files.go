@@ -1,0 +1,520 @@
+package coreutils
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// fileCommands work on files by name.
+var fileCommands = map[string]func(*Call) int{
+	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rm, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
+	"chmod": chmod, "chown": nothing, "chgrp": nothing, "sync": nothing, "stat": stat, "find": find, "du": du, "df": df,
+	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing,
+}
+
+func nothing(*Call) int { return 0 }
+
+func ls(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) == 0 {
+		f.Rest = []string{"."}
+	}
+	code := 0
+	show := func(i fs.FileInfo, name string) {
+		if !f.On['l'] {
+			fmt.Fprintln(k.Stdout, name)
+			return
+		}
+		mode := i.Mode().String()
+		switch {
+		case i.Mode()&fs.ModeSymlink != 0:
+			mode = "l" + mode[1:]
+			name += " -> " + target(i)
+		case i.Mode()&fs.ModeDevice != 0:
+			mode = "c" + mode[len(mode)-9:]
+		case i.Mode()&fs.ModeSticky != 0:
+			mode = "d" + mode[len(mode)-9:len(mode)-1] + "t"
+		}
+		fmt.Fprintf(k.Stdout, "%s    1 root     root     %9d %s %s\n", mode, i.Size(), i.ModTime().UTC().Format("Jan _2 15:04"), name)
+	}
+	for _, name := range f.Rest {
+		i, err := k.Files.Stat(k.Path(name), !f.On['l'] && !f.On['d'] || strings.HasSuffix(name, "/"))
+		if err != nil {
+			code = k.Fail("cannot access '%s': %s", name, Reason(err)) + 1
+			continue
+		}
+		if !i.IsDir() || f.On['d'] {
+			show(i, name)
+			continue
+		}
+		if len(f.Rest) > 1 {
+			fmt.Fprintf(k.Stdout, "%s:\n", name)
+		}
+		entries, _ := k.Files.ReadDir(k.Path(name))
+		if f.On['l'] {
+			fmt.Fprintf(k.Stdout, "total %d\n", len(entries)*4)
+		}
+		if f.On['a'] {
+			show(i, ".")
+			show(i, "..")
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") && !f.On['a'] && !f.On['A'] {
+				continue
+			}
+			i, _ := e.Info()
+			show(i, e.Name())
+		}
+	}
+	return code
+}
+
+func mkdir(k *Call) int {
+	f := k.Flags("m")
+	code := 0
+	for _, name := range f.Rest {
+		make := k.Files.Mkdir
+		if f.On['p'] {
+			make = k.Files.MkdirAll
+		}
+		if err := make(k.Path(name), 0o755); err != nil {
+			code = k.Fail("can't create directory '%s': %s", name, Reason(err))
+		}
+	}
+	return code
+}
+
+func rm(k *Call) int {
+	f := k.Flags("")
+	code := 0
+	for _, name := range f.Rest {
+		p := k.Path(name)
+		i, err := k.Files.Stat(p, false)
+		all := f.On['r'] || f.On['R']
+		switch {
+		case err != nil && f.On['f']:
+			continue
+		case err == nil && k.Name == "rm" && i.IsDir() && !all:
+			code = k.Fail("'%s' is a directory", name)
+			continue
+		case err == nil:
+			err = k.Files.Remove(p, all)
+		}
+		if err != nil {
+			code = k.Fail("can't remove '%s': %s", name, Reason(err))
+		}
+	}
+	return code
+}
+
+// into returns where name goes: to itself, or below it if it is a directory.
+func (k *Call) into(from, to string) string {
+	p := k.Path(to)
+	if i, err := k.Files.Stat(p, true); err == nil && i.IsDir() {
+		return path.Join(p, path.Base(from))
+	}
+	return p
+}
+
+func (k *Call) copy(from, to string, all bool) error {
+	i, err := k.Files.Stat(from, true)
+	if err != nil {
+		return err
+	}
+	if !i.IsDir() {
+		data, err := k.Files.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		return k.Files.WriteFile(to, data, i.Mode())
+	}
+	if !all {
+		return errors.New("omitting directory")
+	}
+	if err := k.Files.MkdirAll(to, i.Mode()); err != nil {
+		return err
+	}
+	entries, err := k.Files.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := k.copy(path.Join(from, e.Name()), path.Join(to, e.Name()), true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cp(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) < 2 {
+		return k.Fail("missing file operand")
+	}
+	to := f.Rest[len(f.Rest)-1]
+	code := 0
+	for _, from := range f.Rest[:len(f.Rest)-1] {
+		if err := k.copy(k.Path(from), k.into(from, to), f.On['r'] || f.On['R'] || f.On['a']); err != nil {
+			code = k.Fail("can't copy '%s': %s", from, Reason(err))
+		}
+	}
+	return code
+}
+
+func mv(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) < 2 {
+		return k.Fail("missing file operand")
+	}
+	to := f.Rest[len(f.Rest)-1]
+	code := 0
+	for _, from := range f.Rest[:len(f.Rest)-1] {
+		if err := k.Files.Rename(k.Path(from), k.into(from, to)); err != nil {
+			code = k.Fail("can't rename '%s': %s", from, Reason(err))
+		}
+	}
+	return code
+}
+
+func touch(k *Call) int {
+	code := 0
+	for _, name := range k.Flags("dt").Rest {
+		if err := k.Files.Touch(k.Path(name)); err != nil {
+			code = k.Fail("%s: %s", name, Reason(err))
+		}
+	}
+	return code
+}
+
+func ln(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) != 2 {
+		return k.Fail("missing file operand")
+	}
+	to := k.into(f.Rest[0], f.Rest[1])
+	if f.On['f'] {
+		_ = k.Files.Remove(to, false) // what is not there need not go
+	}
+	if err := k.Files.Symlink(f.Rest[0], to); err != nil {
+		return k.Fail("%s: %s", f.Rest[1], Reason(err))
+	}
+	return 0
+}
+
+func chmod(k *Call) int {
+	f := k.Flags("")
+	if len(f.Rest) < 2 {
+		return k.Fail("missing operand")
+	}
+	code := 0
+	for _, name := range f.Rest[1:] {
+		i, err := k.Files.Stat(k.Path(name), true)
+		if err == nil {
+			perm := i.Mode().Perm()
+			if n, parseErr := strconv.ParseUint(f.Rest[0], 8, 32); parseErr == nil {
+				perm = fs.FileMode(n)
+			} else if strings.Contains(f.Rest[0], "+x") {
+				perm |= 0o111
+			} else if strings.Contains(f.Rest[0], "-x") {
+				perm &^= 0o111
+			}
+			err = k.Files.Chmod(k.Path(name), perm)
+		}
+		if err != nil {
+			code = k.Fail("%s: %s", name, Reason(err))
+		}
+	}
+	return code
+}
+
+func stat(k *Call) int {
+	code := 0
+	for _, name := range k.Flags("cf").Rest {
+		i, err := k.Files.Stat(k.Path(name), false)
+		if err != nil {
+			code = k.Fail("can't stat '%s': %s", name, Reason(err))
+			continue
+		}
+		fmt.Fprintf(k.Stdout, "  File: %s\n  Size: %d\nAccess: (%04o/%s)\nModify: %s\n", name, i.Size(), i.Mode().Perm(), i.Mode(), i.ModTime().UTC().Format("2006-01-02 15:04:05.000000000 +0000"))
+	}
+	return code
+}
+
+// walk visits p and what is below it.
+func (k *Call) walk(p string, visit func(p string, i fs.FileInfo) error) error {
+	i, err := k.Files.Stat(p, false)
+	if err != nil {
+		return err
+	}
+	if err := visit(p, i); err != nil || !i.IsDir() {
+		return err
+	}
+	entries, err := k.Files.ReadDir(p)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := k.walk(path.Join(p, e.Name()), visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func find(k *Call) int {
+	roots, pattern, kind := []string{}, "", ""
+	for i := 0; i < len(k.Args); i++ {
+		switch {
+		case k.Args[i] == "-name" && i+1 < len(k.Args):
+			i++
+			pattern = k.Args[i]
+		case k.Args[i] == "-type" && i+1 < len(k.Args):
+			i++
+			kind = k.Args[i]
+		case !strings.HasPrefix(k.Args[i], "-"):
+			roots = append(roots, k.Args[i])
+		}
+	}
+	if len(roots) == 0 {
+		roots = []string{"."}
+	}
+	code := 0
+	for _, root := range roots {
+		base := k.Path(root)
+		err := k.walk(base, func(p string, i fs.FileInfo) error {
+			if match, err := path.Match(pattern, path.Base(p)); pattern != "" && (err != nil || !match) {
+				return nil
+			}
+			if kind == "f" && !i.Mode().IsRegular() || kind == "d" && !i.IsDir() || kind == "l" && i.Mode()&fs.ModeSymlink == 0 {
+				return nil
+			}
+			fmt.Fprintln(k.Stdout, strings.TrimSuffix(root, "/")+strings.TrimPrefix(p, strings.TrimSuffix(base, "/")))
+			return nil
+		})
+		if err != nil {
+			code = k.Fail("%s: %s", root, Reason(err))
+		}
+	}
+	return code
+}
+
+func du(k *Call) int {
+	f := k.Flags("d")
+	if len(f.Rest) == 0 {
+		f.Rest = []string{"."}
+	}
+	for _, name := range f.Rest {
+		total := int64(0)
+		if err := k.walk(k.Path(name), func(_ string, i fs.FileInfo) error { total += i.Size(); return nil }); err != nil {
+			return k.Fail("%s: %s", name, Reason(err))
+		}
+		fmt.Fprintf(k.Stdout, "%d\t%s\n", (total+1023)/1024, name)
+	}
+	return 0
+}
+
+func df(k *Call) int {
+	fmt.Fprintln(k.Stdout, "Filesystem           1K-blocks      Used Available Use% Mounted on")
+	fmt.Fprintln(k.Stdout, "overlay               98831908  12353988  86461536  13% /")
+	return 0
+}
+
+func baseName(k *Call) int {
+	if len(k.Args) == 0 {
+		return k.Fail("missing operand")
+	}
+	name := path.Base(k.Args[0])
+	if len(k.Args) > 1 && name != k.Args[1] {
+		name = strings.TrimSuffix(name, k.Args[1])
+	}
+	fmt.Fprintln(k.Stdout, name)
+	return 0
+}
+
+func dirName(k *Call) int {
+	if len(k.Args) == 0 {
+		return k.Fail("missing operand")
+	}
+	fmt.Fprintln(k.Stdout, path.Dir(k.Args[0]))
+	return 0
+}
+
+func readlink(k *Call) int {
+	f := k.Flags("")
+	if f.On['f'] {
+		return realpath(k)
+	}
+	for _, name := range f.Rest {
+		i, err := k.Files.Stat(k.Path(name), false)
+		if err != nil || target(i) == "" {
+			return 1
+		}
+		fmt.Fprintln(k.Stdout, target(i))
+	}
+	return 0
+}
+
+func realpath(k *Call) int {
+	for _, name := range k.Flags("").Rest {
+		fmt.Fprintln(k.Stdout, k.Path(name))
+	}
+	return 0
+}
+
+func mktemp(k *Call) int {
+	f := k.Flags("p")
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("/tmp/tmp.%06d", i)
+		if _, err := k.Files.Stat(name, false); err == nil {
+			continue
+		}
+		var err error
+		if f.On['d'] {
+			err = k.Files.Mkdir(name, 0o700)
+		} else {
+			err = k.Files.WriteFile(name, nil, 0o600)
+		}
+		if err != nil {
+			return k.Fail("%s", Reason(err))
+		}
+		fmt.Fprintln(k.Stdout, name)
+		return 0
+	}
+}
+
+// tarCommand creates and extracts archives, which is what kubectl cp runs.
+func tarCommand(k *Call) int {
+	args := k.Args
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		args = append([]string{"-" + args[0]}, args[1:]...)
+	}
+	f := (&Call{Args: args}).Flags("fC")
+	dir := k.Dir
+	if f.On['C'] {
+		dir = k.Path(f.Value['C'])
+	}
+	file := f.Value['f']
+	switch {
+	case f.On['c']:
+		var archive bytes.Buffer
+		var w io.Writer = &archive
+		var zipped *gzip.Writer
+		if f.On['z'] {
+			zipped = gzip.NewWriter(&archive)
+			w = zipped
+		}
+		t := tar.NewWriter(w)
+		code := 0
+		for _, name := range f.Rest {
+			base := Absolute(dir, name)
+			err := k.walk(base, func(p string, i fs.FileInfo) error {
+				return k.archive(t, strings.TrimPrefix(strings.TrimPrefix(name, "/")+strings.TrimPrefix(p, base), "/"), p, i)
+			})
+			if err != nil {
+				code = k.Fail("%s: %s", name, Reason(err))
+			}
+		}
+		if err := t.Close(); err != nil {
+			return k.Fail("%v", err)
+		}
+		if zipped != nil {
+			if err := zipped.Close(); err != nil {
+				return k.Fail("%v", err)
+			}
+		}
+		if file != "" && file != "-" {
+			if err := k.Files.WriteFile(k.Path(file), archive.Bytes(), 0o644); err != nil {
+				return k.Fail("%s: %s", file, Reason(err))
+			}
+		} else if _, err := k.Stdout.Write(archive.Bytes()); err != nil {
+			return 1
+		}
+		return code
+	case f.On['x'], f.On['t']:
+		r := k.Stdin
+		if file != "" && file != "-" {
+			h, err := k.Files.Open(k.Path(file), 0, 0)
+			if err != nil {
+				return k.Fail("can't open '%s': %s", file, Reason(err))
+			}
+			r = h
+		}
+		if f.On['z'] {
+			z, err := gzip.NewReader(r)
+			if err != nil {
+				return k.Fail("%v", err)
+			}
+			r = z
+		}
+		return k.unpack(tar.NewReader(r), dir, f.On['t'], f.On['v'])
+	}
+	return k.Fail("must specify one of -c, -x, -t")
+}
+
+func (k *Call) archive(t *tar.Writer, name, p string, i fs.FileInfo) error {
+	header := &tar.Header{Name: name, Mode: int64(i.Mode().Perm()), ModTime: i.ModTime().UTC(), Typeflag: tar.TypeReg}
+	var data []byte
+	switch {
+	case i.IsDir():
+		header.Typeflag, header.Name = tar.TypeDir, name+"/"
+	case i.Mode()&fs.ModeSymlink != 0:
+		header.Typeflag, header.Linkname = tar.TypeSymlink, target(i)
+	case !i.Mode().IsRegular():
+		return nil
+	default:
+		var err error
+		if data, err = k.Files.ReadFile(p); err != nil {
+			return err
+		}
+		header.Size = int64(len(data))
+	}
+	if err := t.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err := t.Write(data)
+	return err
+}
+
+func (k *Call) unpack(t *tar.Reader, dir string, list, verbose bool) int {
+	for {
+		header, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return 0
+		}
+		if err != nil {
+			return k.Fail("%v", err)
+		}
+		if list || verbose {
+			fmt.Fprintln(k.Stdout, header.Name)
+		}
+		if list {
+			continue
+		}
+		to := path.Join(dir, path.Clean("/"+header.Name))
+		err = k.Files.MkdirAll(path.Dir(to), 0o755)
+		switch {
+		case err != nil:
+		case header.Typeflag == tar.TypeDir:
+			err = k.Files.MkdirAll(to, fs.FileMode(header.Mode))
+		case header.Typeflag == tar.TypeSymlink:
+			_ = k.Files.Remove(to, false)
+			err = k.Files.Symlink(header.Linkname, to)
+		default:
+			var data []byte
+			if data, err = io.ReadAll(t); err == nil {
+				err = k.Files.WriteFile(to, data, fs.FileMode(header.Mode))
+			}
+		}
+		if err != nil {
+			return k.Fail("%s: Cannot open: %s", header.Name, Reason(err))
+		}
+	}
+}
