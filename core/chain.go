@@ -165,7 +165,7 @@ func (c chainConfig) build() (*chain, error) {
 
 	// The set of disabled hooks is shared by the servers and asked only when a
 	// hook is added: with the chain built, the names are free for our own.
-	for name, hook := range bootstrapHooks {
+	for name, hook := range bootstrapHooks(c.ClusterRoleBindings) {
 		generic.DisabledPostStartHooks.Delete(name)
 		if err := server.GenericAPIServer.AddPostStartHook(name, hook); err != nil {
 			return nil, err
@@ -222,7 +222,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.ShutdownWatchTerminationGracePeriod = watchDrain
 	g.EnableProfiling = false // its handlers belong to the process, not to an engine in it
 	g.FlowControl = utilflowcontrol.New(inf, client.FlowcontrolV1(), flowConcurrency)
-	for name := range bootstrapHooks {
+	for name := range bootstrapHooks(c.ClusterRoleBindings) {
 		g.DisabledPostStartHooks.Insert(name)
 	}
 

@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	auditinternal "k8s.io/apiserver/pkg/apis/audit"
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -47,6 +48,9 @@ type Config struct {
 	DefaultUser user.Info
 	// Tokens maps static bearer tokens to users, as --token-auth-file does.
 	Tokens map[string]user.Info
+	// ClusterRoleBindings are reconciled at every start together with upstream's
+	// own. Config.Admit adds those of People.
+	ClusterRoleBindings []rbacv1.ClusterRoleBinding
 	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
 	// signed by it is from the certificate's common name and organizations.
 	ClientCA []byte

@@ -3,9 +3,11 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 	_ "unsafe" // for go:linkname
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -34,23 +36,26 @@ const (
 // their first look comes a full second after the start, and readiness waits
 // for them. These have the same names, do the same, and look as soon as the
 // API answers. The ones they replace are disabled while the chain is built.
-var bootstrapHooks = map[string]genericapiserver.PostStartHookFunc{
-	rbacrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
-		policy := &rbacrest.PolicyData{
-			ClusterRoles:               append(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()...),
-			ClusterRoleBindings:        append(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings()...),
-			Roles:                      bootstrappolicy.NamespaceRoles(),
-			RoleBindings:               bootstrappolicy.NamespaceRoleBindings(),
-			ClusterRolesToAggregate:    bootstrappolicy.ClusterRolesToAggregate(),
-			ClusterRoleBindingsToSplit: bootstrappolicy.ClusterRoleBindingsToSplit(),
-		}
-		return bootstrap(hook, "the RBAC bootstrap policy", func(_ context.Context, client clientset.Interface) (bool, error) {
-			return ensureRBACPolicy(policy, client)
-		})
-	},
-	schedulingrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
-		return bootstrap(hook, "the system priority classes", ensureSystemPriorityClasses)
-	},
+// bindings are reconciled with upstream's.
+func bootstrapHooks(bindings []rbacv1.ClusterRoleBinding) map[string]genericapiserver.PostStartHookFunc {
+	return map[string]genericapiserver.PostStartHookFunc{
+		rbacrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
+			policy := &rbacrest.PolicyData{
+				ClusterRoles:               append(bootstrappolicy.ClusterRoles(), bootstrappolicy.ControllerRoles()...),
+				ClusterRoleBindings:        slices.Concat(bootstrappolicy.ClusterRoleBindings(), bootstrappolicy.ControllerRoleBindings(), bindings),
+				Roles:                      bootstrappolicy.NamespaceRoles(),
+				RoleBindings:               bootstrappolicy.NamespaceRoleBindings(),
+				ClusterRolesToAggregate:    bootstrappolicy.ClusterRolesToAggregate(),
+				ClusterRoleBindingsToSplit: bootstrappolicy.ClusterRoleBindingsToSplit(),
+			}
+			return bootstrap(hook, "the RBAC bootstrap policy", func(_ context.Context, client clientset.Interface) (bool, error) {
+				return ensureRBACPolicy(policy, client)
+			})
+		},
+		schedulingrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
+			return bootstrap(hook, "the system priority classes", ensureSystemPriorityClasses)
+		},
+	}
 }
 
 // bootstrap waits until the API answers and then runs ensure until it is done.

@@ -38,7 +38,7 @@ func TestKubeconfigIsTheAdministrators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u := who.Status.UserInfo; u.Username != "kubernetes-admin" || !slices.Contains(u.Groups, "system:masters") || !slices.Contains(u.Groups, "system:authenticated") {
+	if u := who.Status.UserInfo; u.Username != "kubetab-admin" || !slices.Contains(u.Groups, "system:masters") || !slices.Contains(u.Groups, "system:authenticated") {
 		t.Errorf("the token is that of %+v", u)
 	}
 

@@ -4,7 +4,9 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -17,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/kubetab/kubetab/core"
 )
 
 // Names of the files in the folder of [OpenKeys].
@@ -82,6 +86,22 @@ func (k *Keys) Authority() (*x509.Certificate, crypto.Signer) { return k.ca, k.c
 
 // Token returns the administrator's bearer token.
 func (k *Keys) Token() string { return k.token }
+
+// Tokens returns the tokens of core.People by name. The administrator's is [Keys.Token], and those of the others are made
+// from it, so that they stay what they are as long as it does.
+func (k *Keys) Tokens() map[string]string {
+	tokens := map[string]string{}
+	for i, person := range core.People {
+		if i == 0 {
+			tokens[person.Name] = k.token
+			continue
+		}
+		mac := hmac.New(sha256.New, []byte(k.token))
+		mac.Write([]byte(person.Name))
+		tokens[person.Name] = base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	}
+	return tokens
+}
 
 // ServiceAccountKey returns the ECDSA P-256 key that signs service account tokens.
 func (k *Keys) ServiceAccountKey() crypto.Signer { return k.account }

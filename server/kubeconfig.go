@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,21 +15,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubetab/kubetab/core"
 )
 
 const (
-	// kubeconfigName names the cluster, the user and the context.
+	// kubeconfigName names the cluster, and named the user and the context of files of before there were several.
 	kubeconfigName = "kubetab"
 	// kubeconfigMarker is the name of the extension of the cluster entry by which a file is known to be ours. An
 	// extension, not a comment: `kubectl config set-context` rewrites the file and keeps only what is data.
 	kubeconfigMarker = "kubetab.io/written-by"
 )
 
-// Kubeconfig is what a client needs to talk to a server as its administrator.
+// Kubeconfig is what a client needs to talk to a server as one of core.People, the first of whom is the current context.
 type Kubeconfig struct {
-	Server string // URL of the API
-	CA     []byte // PEM
-	Token  string // bearer token
+	Server string            // URL of the API
+	CA     []byte            // PEM
+	Tokens map[string]string // bearer tokens by the person's name
 }
 
 // ErrForeignKubeconfig is returned when the file at the path of the kubeconfig was not written by Kubetab, or holds
@@ -78,9 +81,11 @@ func WriteKubeconfig(path string, k Kubeconfig) error {
 			kubeconfigMarker: &runtime.Unknown{Raw: marker, ContentType: runtime.ContentTypeJSON},
 		},
 	}
-	cfg.AuthInfos[kubeconfigName] = &clientcmdapi.AuthInfo{Token: k.Token}
-	cfg.Contexts[kubeconfigName] = &clientcmdapi.Context{Cluster: kubeconfigName, AuthInfo: kubeconfigName}
-	cfg.CurrentContext = kubeconfigName
+	for _, person := range core.People {
+		cfg.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: k.Tokens[person.Name]}
+		cfg.Contexts[person.Name] = &clientcmdapi.Context{Cluster: kubeconfigName, AuthInfo: person.Name}
+	}
+	cfg.CurrentContext = core.People[0].Name
 	data, err := clientcmd.Write(*cfg)
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", path, err)
@@ -101,8 +106,15 @@ func ours(data []byte) bool {
 	if cluster == nil || cluster.Extensions[kubeconfigMarker] == nil {
 		return false
 	}
-	only := func(names ...string) bool { return slices.Equal(names, []string{kubeconfigName}) }
-	return only(slices.Collect(maps.Keys(cfg.Clusters))...) &&
-		only(slices.Collect(maps.Keys(cfg.AuthInfos))...) &&
-		only(slices.Collect(maps.Keys(cfg.Contexts))...)
+	mine := func(name string) bool {
+		return name == kubeconfigName || slices.ContainsFunc(core.People, func(p core.Person) bool { return p.Name == name })
+	}
+	for _, names := range []iter.Seq[string]{maps.Keys(cfg.Clusters), maps.Keys(cfg.AuthInfos), maps.Keys(cfg.Contexts)} {
+		for name := range names {
+			if !mine(name) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -14,7 +14,7 @@ import (
 
 func TestWriteKubeconfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	k := Kubeconfig{Server: "https://127.0.0.1:6443", CA: mustOpenKeys(t, "", testNow).CA(), Token: "secret"}
+	k := Kubeconfig{Server: "https://127.0.0.1:6443", CA: mustOpenKeys(t, "", testNow).CA(), Tokens: map[string]string{"kubetab-admin": "secret"}}
 	if err := WriteKubeconfig(path, k); err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestWriteKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest.Host != k.Server || rest.BearerToken != k.Token || string(rest.CAData) != string(k.CA) || rest.Insecure {
+	if rest.Host != k.Server || rest.BearerToken != k.Tokens["kubetab-admin"] || string(rest.CAData) != string(k.CA) || rest.Insecure {
 		t.Errorf("client-go reads %+v", rest)
 	}
 
@@ -41,7 +41,7 @@ func TestWriteKubeconfig(t *testing.T) {
 		}
 	})
 	t.Run("still ours after kubectl config set-context", func(t *testing.T) {
-		edit(t, path, func(c *clientcmdapi.Config) { c.Contexts[kubeconfigName].Namespace = "team" })
+		edit(t, path, func(c *clientcmdapi.Config) { c.Contexts["kubetab-admin"].Namespace = "team" })
 		if err := CheckKubeconfig(path); err != nil {
 			t.Error(err)
 		}
@@ -99,7 +99,7 @@ func TestWriteKubeconfig(t *testing.T) {
 }
 
 func TestForeignKubeconfigIsNotOverwritten(t *testing.T) {
-	k := Kubeconfig{Server: "https://127.0.0.1:6443", Token: "secret"}
+	k := Kubeconfig{Server: "https://127.0.0.1:6443", Tokens: map[string]string{"kubetab-admin": "secret"}}
 	for name, content := range map[string]string{
 		"kubeconfig of another cluster": "apiVersion: v1\nkind: Config\nclusters: [{name: kubetab, cluster: {server: 'https://prod'}}]\n",
 		"no kubeconfig at all":          "a note to myself\n",

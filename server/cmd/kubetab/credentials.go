@@ -11,14 +11,10 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// administrator is who the token in the kubeconfig belongs to. system:masters is what RBAC's bootstrap policy binds to
-// cluster-admin.
-var administrator = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
-
-// staticTokens returns the administrator's token and those in file ("" for none): the format of kube-apiserver's
-// --token-auth-file, a CSV of token, user name, uid and, quoted, a comma-separated list of groups.
-func staticTokens(admin, file string) (map[string]user.Info, error) {
-	tokens := map[string]user.Info{admin: administrator}
+// staticTokens returns the tokens in file ("" for none): the format of kube-apiserver's --token-auth-file, a CSV of
+// token, user name, uid and, quoted, a comma-separated list of groups.
+func staticTokens(file string) (map[string]user.Info, error) {
+	tokens := map[string]user.Info{}
 	if file == "" {
 		return tokens, nil
 	}

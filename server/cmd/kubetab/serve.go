@@ -143,9 +143,10 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	config.CA = &controllers.Authority{}
 	config.CA.Certificate, config.CA.Key = keys.Authority()
 	config.ServiceAccountKey = keys.ServiceAccountKey()
-	if config.Tokens, err = staticTokens(keys.Token(), o.tokenAuthFile); err != nil {
+	if config.Tokens, err = staticTokens(o.tokenAuthFile); err != nil {
 		return err
 	}
+	config.Admit(keys.Tokens())
 	extra, err := clientAuthorities(o.clientCAFile)
 	if err != nil {
 		return err
@@ -170,7 +171,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	go func() { served <- front.Serve(serving) }()
 	err = engine.Ready(ctx)
 	if err == nil && o.kubeconfig != "" {
-		err = server.WriteKubeconfig(o.kubeconfig, server.Kubeconfig{Server: "https://" + address, CA: keys.CA(), Token: keys.Token()})
+		err = server.WriteKubeconfig(o.kubeconfig, server.Kubeconfig{Server: "https://" + address, CA: keys.CA(), Tokens: keys.Tokens()})
 	}
 	if err != nil {
 		stop()
