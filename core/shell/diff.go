@@ -1,0 +1,117 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// diff compares two files or folders as `diff -u -N` does, which is what kubectl
+// diff runs. It exits with 0 for equal, 1 for different, 2 for trouble.
+func diff(_ *session, c *coreutils.Call) int {
+	f := c.Flags("U")
+	if len(f.Rest) != 2 {
+		return c.Fail("missing operand") + 1
+	}
+	names, err := compared(c.Path(f.Rest[0]), c.Path(f.Rest[1]), f.On['N'])
+	if err != nil {
+		return c.Fail("%s", coreutils.Reason(err)) + 1
+	}
+	code := 0
+	for _, name := range names {
+		from, to := join(f.Rest[0], name), join(f.Rest[1], name)
+		text, err := unified(c, from, to)
+		if err != nil {
+			return c.Fail("%s", coreutils.Reason(err)) + 1
+		}
+		if text == "" {
+			continue
+		}
+		if code = 1; name != "" {
+			fmt.Fprintf(c.Stdout, "diff %s %s %s\n", strings.Join(c.Args[:len(c.Args)-2], " "), from, to)
+		}
+		fmt.Fprint(c.Stdout, text)
+	}
+	return code
+}
+
+func join(dir, name string) string {
+	if name == "" {
+		return dir
+	}
+	return filepath.Join(dir, name)
+}
+
+// compared returns the names of the files in either folder, in order, or the
+// empty name when both are files.
+func compared(a, b string, absent bool) ([]string, error) {
+	names := map[string]bool{}
+	for _, dir := range []string{a, b} {
+		info, err := os.Stat(dir)
+		if err != nil {
+			if absent && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return nil, err
+		}
+		if !info.IsDir() {
+			return []string{""}, nil
+		}
+		err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				name, err := filepath.Rel(dir, p)
+				names[name] = true
+				return err
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
+func unified(c *coreutils.Call, from, to string) (string, error) {
+	var text [2]string
+	var date [2]string
+	for i, name := range []string{from, to} {
+		date[i] = "1970-01-01 00:00:00.000000000 +0000" // of a file that is not there
+		data, err := os.ReadFile(c.Path(name))
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return "", err
+		}
+		info, err := os.Stat(c.Path(name))
+		if err != nil {
+			return "", err
+		}
+		text[i], date[i] = string(data), info.ModTime().UTC().Format("2006-01-02 15:04:05.000000000 -0700")
+	}
+	if text[0] == text[1] {
+		return "", nil
+	}
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: lines(text[0]), B: lines(text[1]), FromFile: from, ToFile: to, FromDate: date[0], ToDate: date[1], Context: 3,
+	})
+}
+
+// lines splits after newlines. A last line without one says so, as diff does.
+func lines(text string) []string {
+	all := slices.Collect(strings.Lines(text))
+	if n := len(all); n > 0 && !strings.HasSuffix(all[n-1], "\n") {
+		all[n-1] += "\n\\ No newline at end of file\n"
+	}
+	return all
+}

@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// editorName is the editor that kubectl is told of. The hook that stands for
+// the start of an editor knows by it that the page's is meant.
+const editorName = "kubetab-edit"
+
+// edit is a file that the page shows in its editor while a command waits.
+type edit struct {
+	path string
+	done chan bool // whether it was saved; has room for one
+}
+
+var errNotSaved = errors.New("the edit was cancelled")
+
+// messageOSC numbers the OSC sequences that are for the page: ESC ] 7373 ; kind
+// ; fields BEL. Filter lets none of anybody else's through.
+const messageOSC = 7373
+
+// tell sends a message to the page. Fields are base64, since ";" and control
+// characters would end them.
+func (t *terminal) tell(kind string, fields ...string) {
+	text := fmt.Sprintf("\x1b]%d;%s", messageOSC, kind)
+	for _, field := range fields {
+		text += ";" + base64.StdEncoding.EncodeToString([]byte(field))
+	}
+	_, _ = t.tty.Write([]byte(text + "\a")) // fails when nobody looks any more
+}
+
+// Edit opens the file in the editor of the page that has the terminal id, and
+// waits until it is saved or cancelled. Errors: no such terminal, the edit was
+// cancelled, ctx has ended.
+func (s *Shell) Edit(ctx context.Context, id, path string) error {
+	s.mu.Lock()
+	t := s.terminals[id]
+	if t == nil {
+		s.mu.Unlock()
+		return errors.New("there is no editor without a terminal")
+	}
+	s.last++
+	token, e := fmt.Sprintf("e%d", s.last), &edit{path: path, done: make(chan bool, 1)}
+	s.edits[token] = e
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.edits, token)
+		s.mu.Unlock()
+		t.tell("edited", token)
+	}()
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	t.tell("edit", token, path)
+	select {
+	case saved := <-e.done:
+		if !saved {
+			return errNotSaved
+		}
+		return nil
+	case <-t.interrupted():
+		return errNotSaved
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// editFile is vi and its like: each opens the page's editor.
+func (k *session) editFile(c *coreutils.Call) int {
+	if len(c.Args) == 0 {
+		return c.Fail("which file?")
+	}
+	if err := k.shell.Edit(c, k.id, c.Path(c.Args[len(c.Args)-1])); err != nil {
+		return c.Fail("%v", err)
+	}
+	return 0
+}
+
+// LaunchEditor is for kubectl's package editor: args are the words of
+// KUBE_EDITOR or EDITOR, and path the file. Errors: as Edit.
+func (s *Shell) LaunchEditor(args []string, path string) error {
+	id := ""
+	if len(args) > 1 && args[0] == editorName {
+		id = args[1]
+	}
+	return s.Edit(s.ctx, id, path)
+}
+
+// finishEdit is POST /kubetab/edits/{token} {"saved": bool}.
+func (s *Shell) finishEdit(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Saved bool `json:"saved"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&body); err != nil {
+		http.Error(w, "the body is no {\"saved\": true or false}: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	e := s.edits[r.PathValue("token")]
+	delete(s.edits, r.PathValue("token"))
+	s.mu.Unlock()
+	if e == nil {
+		http.Error(w, "nobody waits for this edit any more", http.StatusNotFound)
+		return
+	}
+	e.done <- body.Saved
+	w.WriteHeader(http.StatusNoContent)
+}

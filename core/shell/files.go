@@ -1,0 +1,76 @@
+package shell
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// files are those of the process, as coreutils wants them.
+type files struct{}
+
+func (files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err // not a nil *os.File
+	}
+	return f, nil
+}
+
+// linked is a symbolic link with where it leads.
+type linked struct {
+	fs.FileInfo
+	target string
+}
+
+func (l linked) Target() string { return l.target }
+
+func (files) Stat(name string, follow bool) (fs.FileInfo, error) {
+	if follow {
+		return os.Stat(name)
+	}
+	info, err := os.Lstat(name)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return info, err
+	}
+	target, err := os.Readlink(name)
+	return linked{info, target}, err
+}
+
+func (files) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (files) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
+func (files) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	return os.WriteFile(name, data, perm)
+}
+func (files) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
+func (files) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (files) Symlink(target, name string) error            { return os.Symlink(target, name) }
+func (files) Rename(from, to string) error                 { return os.Rename(from, to) }
+func (files) Chmod(name string, perm fs.FileMode) error    { return os.Chmod(name, perm) }
+
+func (files) Remove(name string, all bool) error {
+	if _, err := os.Lstat(name); err != nil {
+		return err
+	}
+	if all {
+		return os.RemoveAll(name)
+	}
+	return os.Remove(name)
+}
+
+func (files) Touch(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	now := time.Now()
+	return os.Chtimes(name, now, now)
+}
+
+var realClock clock.WithTickerAndDelayedExecution = clock.RealClock{}

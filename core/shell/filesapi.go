@@ -1,0 +1,260 @@
+package shell
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// mostFile is how large a file may be that the page writes.
+const mostFile = 64 << 20
+
+// entry is a file in the listing of a folder.
+type entry struct {
+	Name     string    `json:"name"`
+	Folder   bool      `json:"folder"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// target is the path that a request is about: absolute, without its first
+// slash. Only what is below the home folder and that of temporary files can be
+// reached. ok is false when the request has been answered.
+func (s *Shell) target(w http.ResponseWriter, r *http.Request) (path string, ok bool) {
+	if err := s.prepare(); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return "", false
+	}
+	path = filepath.Clean("/" + r.PathValue("path"))
+	real := path
+	for { // the folder may not be there yet
+		resolved, err := filepath.EvalSymlinks(real)
+		if err == nil {
+			real = resolved
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || real == "/" {
+			fileError(w, err)
+			return "", false
+		}
+		real = filepath.Dir(real)
+	}
+	for _, root := range []string{s.config.Home, s.config.Temp} {
+		root, err := filepath.EvalSymlinks(root)
+		if err == nil && (real == root || strings.HasPrefix(real, root+"/") || strings.HasPrefix(root, real+"/") && real != path) {
+			return path, true
+		}
+	}
+	http.Error(w, path+" is neither in "+s.config.Home+" nor in "+s.config.Temp, http.StatusForbidden)
+	return "", false
+}
+
+func fileError(w http.ResponseWriter, err error) {
+	code := http.StatusInternalServerError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = http.StatusNotFound
+	case errors.Is(err, fs.ErrPermission):
+		code = http.StatusForbidden
+	}
+	http.Error(w, coreutils.Reason(err), code)
+}
+
+// getFile is GET /kubetab/files/{path}: the bytes of a file, a folder as JSON,
+// or with ?watch=1 the changes below it.
+func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
+	path, ok := s.target(w, r)
+	if !ok {
+		return
+	}
+	if r.URL.Query().Has("watch") {
+		s.files.watch(w, r, path)
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		fileError(w, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	if !info.IsDir() {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			fileError(w, err)
+			return
+		}
+		// Never a type that a browser would show as a page.
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(data) // fails when the client has gone
+		return
+	}
+	listed, err := os.ReadDir(path)
+	if err != nil {
+		fileError(w, err)
+		return
+	}
+	entries := []entry{}
+	for _, e := range listed {
+		if info, err := e.Info(); err == nil { // not removed meanwhile
+			entries = append(entries, entry{e.Name(), e.IsDir(), info.Size(), info.ModTime().UTC()})
+		}
+	}
+	respond(w, http.StatusOK, map[string]any{"path": path, "entries": entries})
+}
+
+// putFile is PUT /kubetab/files/{path}: it writes the file whole, and makes the
+// folders that it is in. A path that ends with a slash is a folder.
+func (s *Shell) putFile(w http.ResponseWriter, r *http.Request) {
+	path, ok := s.target(w, r)
+	if !ok {
+		return
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostFile))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	if strings.HasSuffix(r.PathValue("path"), "/") {
+		err = os.MkdirAll(path, 0o755)
+	} else if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+		err = os.WriteFile(path, data, 0o644)
+	}
+	if err != nil {
+		fileError(w, err)
+		return
+	}
+	s.files.changed()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// deleteFile is DELETE /kubetab/files/{path}, of a folder with all in it.
+func (s *Shell) deleteFile(w http.ResponseWriter, r *http.Request) {
+	path, ok := s.target(w, r)
+	if !ok {
+		return
+	}
+	if path == s.config.Home || path == s.config.Temp {
+		http.Error(w, path+" has to stay", http.StatusForbidden)
+		return
+	}
+	if err := (files{}).Remove(path, true); err != nil {
+		fileError(w, err)
+		return
+	}
+	s.files.changed()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// watchedFiles tells watchers what has changed. Whoever may have changed a file
+// says so, and the watchers look: there is no other way to learn of it in a tab.
+type watchedFiles struct {
+	mu   sync.Mutex
+	wake map[chan struct{}]bool
+}
+
+// changed says that files may have changed.
+func (f *watchedFiles) changed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for wake := range f.wake {
+		select {
+		case wake <- struct{}{}:
+		default: // it is going to look anyway
+		}
+	}
+}
+
+type change struct {
+	Type string `json:"type"` // changed or deleted
+	Path string `json:"path"`
+}
+
+// watch answers with a line of JSON for each file below dir that has changed
+// since the request came.
+func (f *watchedFiles) watch(w http.ResponseWriter, r *http.Request, dir string) {
+	wake := make(chan struct{}, 1)
+	f.mu.Lock()
+	if f.wake == nil {
+		f.wake = map[chan struct{}]bool{}
+	}
+	f.wake[wake] = true
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		delete(f.wake, wake)
+		f.mu.Unlock()
+	}()
+	before := picture(dir)
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	if err := flush.Flush(); err != nil {
+		return
+	}
+	for {
+		select {
+		case <-wake:
+		case <-r.Context().Done():
+			return
+		}
+		now := picture(dir)
+		var changes []change
+		for path, version := range now {
+			if before[path] != version {
+				changes = append(changes, change{"changed", path})
+			}
+		}
+		for path := range before {
+			if _, ok := now[path]; !ok {
+				changes = append(changes, change{"deleted", path})
+			}
+		}
+		before = maps.Clone(now)
+		encoder := json.NewEncoder(w)
+		for _, c := range changes {
+			if err := encoder.Encode(c); err != nil {
+				return
+			}
+		}
+		if err := flush.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// version is what tells whether a file is the one it was.
+type version struct {
+	modified time.Time
+	size     int64
+}
+
+func picture(dir string) map[string]version {
+	all := map[string]version{}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // removed meanwhile
+		}
+		if d.IsDir() && path != dir && (d.Name() == ".kube" || d.Name() == "cache") {
+			return filepath.SkipDir // kubectl's own
+		}
+		if info, err := d.Info(); err == nil && path != dir {
+			all[path] = version{info.ModTime(), info.Size()}
+			if d.IsDir() {
+				all[path] = version{}
+			}
+		}
+		return nil
+	})
+	return all
+}

@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/moby/term"
+	"k8s.io/kubectl/pkg/cmd/util/editor"
+	"k8s.io/utils/exec"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+	tty "github.com/kubetab/kubetab/core/shell/terminal"
+)
+
+// hook gives upstream what there is in place of terminals, editors and
+// programs, through variables that wasm/patch has made for it. There is one set
+// per process: with two shells the last one has it.
+func (s *Shell) hook() {
+	term.Devices = func(fd uintptr) term.Device {
+		if t := tty.Device(fd); t != nil {
+			return t
+		}
+		return nil // not a nil *TTY
+	}
+	editor.LaunchHook = s.LaunchEditor
+	exec.Programs = processes{}
+}
+
+// processes runs diff, the one program that kubectl starts.
+type processes struct{}
+
+var errNoProcess = errors.New("there are no processes in a tab")
+
+func (processes) Command(name string, args ...string) exec.Cmd {
+	return &process{name: name, args: args}
+}
+
+func (processes) CommandContext(_ context.Context, name string, args ...string) exec.Cmd {
+	return &process{name: name, args: args}
+}
+
+func (processes) LookPath(string) (string, error) { return "", exec.ErrExecutableNotFound }
+
+type process struct {
+	name           string
+	args           []string
+	dir            string
+	stdout, stderr io.Writer
+}
+
+func (p *process) Run() error {
+	if p.name != "diff" {
+		return fmt.Errorf("%s: %w", p.name, exec.ErrExecutableNotFound)
+	}
+	if p.dir == "" {
+		p.dir, _ = os.Getwd() // empty is as good as any
+	}
+	code := diff(nil, &coreutils.Call{Context: context.Background(), Files: files{}, Name: p.name, Args: p.args, Dir: p.dir, Stdout: p.stdout, Stderr: p.stderr})
+	if code != 0 {
+		return exec.CodeExitError{Err: fmt.Errorf("exit status %d", code), Code: code}
+	}
+	return nil
+}
+
+func (p *process) SetDir(dir string)       { p.dir = dir }
+func (p *process) SetStdin(io.Reader)      {}
+func (p *process) SetStdout(out io.Writer) { p.stdout = out }
+func (p *process) SetStderr(out io.Writer) { p.stderr = out }
+func (p *process) SetEnv([]string)         {}
+
+func (p *process) CombinedOutput() ([]byte, error)    { return nil, errNoProcess }
+func (p *process) Output() ([]byte, error)            { return nil, errNoProcess }
+func (p *process) StdoutPipe() (io.ReadCloser, error) { return nil, errNoProcess }
+func (p *process) StderrPipe() (io.ReadCloser, error) { return nil, errNoProcess }
+func (p *process) Start() error                       { return errNoProcess }
+func (p *process) Wait() error                        { return errNoProcess }
+func (p *process) Stop()                              {}

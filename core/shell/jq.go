@@ -1,0 +1,288 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/itchyny/gojq"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// jqFlags are the options of jq by their names.
+type jqFlags struct {
+	raw, join, compact, slurp, nullInput, exitStatus, rawInput, sortKeys, tab bool
+
+	filter string
+	names  []string
+	values []any
+	files  []string
+}
+
+// jq runs a jq filter, which gojq interprets.
+func jq(_ *session, c *coreutils.Call) int {
+	f, err := parseJQ(c.Args)
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "jq: error: %v\nUse jq [OPTIONS] FILTER [FILES...]\n", err)
+		return 2
+	}
+	query, err := gojq.Parse(f.filter)
+	var code *gojq.Code
+	if err == nil {
+		code, err = gojq.Compile(query, gojq.WithVariables(f.names), gojq.WithEnvironLoader(c.Environ))
+	}
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "jq: error: %v\njq: 1 compile error\n", err)
+		return 3
+	}
+	inputs, err := f.inputs(c)
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "jq: error: %v\n", err)
+		return 2
+	}
+	return f.run(c, code, inputs)
+}
+
+func parseJQ(args []string) (*jqFlags, error) {
+	f := &jqFlags{}
+	filter := false
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		switch {
+		case arg == "--arg" || arg == "--argjson":
+			if len(args) < 2 {
+				return nil, fmt.Errorf("%s takes two parameters (e.g. %s varname value)", arg, arg)
+			}
+			var value any = args[1]
+			if arg == "--argjson" {
+				if err := json.Unmarshal([]byte(args[1]), &value); err != nil {
+					return nil, fmt.Errorf("invalid JSON text passed to --argjson: %w", err)
+				}
+			}
+			f.names, f.values, args = append(f.names, "$"+args[0]), append(f.values, value), args[2:]
+		case strings.HasPrefix(arg, "--"):
+			long := map[string]byte{"raw-output": 'r', "join-output": 'j', "compact-output": 'c', "slurp": 's', "null-input": 'n', "exit-status": 'e', "raw-input": 'R', "sort-keys": 'S', "tab": 't', "color-output": 'C', "monochrome-output": 'M'}
+			letter, ok := long[arg[2:]]
+			if !ok {
+				return nil, fmt.Errorf("unknown arguments: %s", arg)
+			}
+			f.set(letter)
+		case len(arg) > 1 && arg[0] == '-':
+			for i := 1; i < len(arg); i++ {
+				if !f.set(arg[i]) {
+					return nil, fmt.Errorf("unknown arguments: %s", arg)
+				}
+			}
+		case !filter:
+			f.filter, filter = arg, true
+		default:
+			f.files = append(f.files, arg)
+		}
+	}
+	if !filter {
+		f.filter = "."
+	}
+	return f, nil
+}
+
+func (f *jqFlags) set(letter byte) bool {
+	switch letter {
+	case 'r':
+		f.raw = true
+	case 'j':
+		f.raw, f.join = true, true
+	case 'c':
+		f.compact = true
+	case 's':
+		f.slurp = true
+	case 'n':
+		f.nullInput = true
+	case 'e':
+		f.exitStatus = true
+	case 'R':
+		f.rawInput = true
+	case 'S': // gojq always sorts
+		f.sortKeys = true
+	case 't':
+		f.tab = true
+	case 'C', 'M':
+	default:
+		return false
+	}
+	return true
+}
+
+// inputs are the values that the filter is given, one by one.
+func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
+	var r io.Reader = c.Stdin
+	if len(f.files) > 0 {
+		var all []io.Reader
+		for _, name := range f.files {
+			text, err := c.Files.ReadFile(c.Path(name))
+			if err != nil {
+				return nil, fmt.Errorf("could not open %s: %s", name, coreutils.Reason(err))
+			}
+			all = append(all, strings.NewReader(string(text)))
+		}
+		r = io.MultiReader(all...)
+	}
+	var next func() (any, error)
+	switch {
+	case f.nullInput:
+		given := false
+		return func() (any, error) {
+			if given {
+				return nil, io.EOF
+			}
+			given = true
+			return nil, nil
+		}, nil
+	case f.rawInput:
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		if f.slurp {
+			f.slurp = false
+			values := []any{string(text)}
+			return take(values), nil
+		}
+		var lines []any
+		for line := range strings.Lines(string(text)) {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+		next = take(lines)
+	default:
+		decoder := json.NewDecoder(r)
+		decoder.UseNumber()
+		next = func() (any, error) {
+			var v any
+			if err := decoder.Decode(&v); err != nil {
+				return nil, err
+			}
+			return numbers(v), nil
+		}
+	}
+	if !f.slurp {
+		return next, nil
+	}
+	all := []any{}
+	for {
+		v, err := next()
+		if errors.Is(err, io.EOF) {
+			return take([]any{all}), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+}
+
+func take(values []any) func() (any, error) {
+	return func() (any, error) {
+		if len(values) == 0 {
+			return nil, io.EOF
+		}
+		v := values[0]
+		values = values[1:]
+		return v, nil
+	}
+}
+
+// numbers turns json.Number into what gojq calculates with.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return int(n)
+		}
+		n, _ := v.Float64()
+		return n
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = numbers(v[key])
+		}
+	}
+	return v
+}
+
+func (f *jqFlags) run(c *coreutils.Call, code *gojq.Code, next func() (any, error)) int {
+	exit := 0
+	var last any
+	for {
+		input, err := next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			fmt.Fprintf(c.Stderr, "jq: parse error: %v\n", err)
+			return 2
+		}
+		results := code.RunWithContext(c, input, f.values...)
+		for {
+			v, ok := results.Next()
+			if !ok {
+				break
+			}
+			if err, ok := v.(error); ok {
+				var halt *gojq.HaltError
+				if errors.As(err, &halt) && halt.Value() == nil {
+					return halt.ExitCode()
+				}
+				fmt.Fprintf(c.Stderr, "jq: error: %v\n", err)
+				exit = 5
+				break
+			}
+			last = v
+			if err := f.print(c.Stdout, v); err != nil {
+				return 2
+			}
+		}
+	}
+	if f.exitStatus && exit == 0 && (last == nil || last == false) {
+		return 1
+	}
+	return exit
+}
+
+func (f *jqFlags) print(w io.Writer, v any) error {
+	end := "\n"
+	if f.join {
+		end = ""
+	}
+	if text, ok := v.(string); ok && f.raw {
+		_, err := io.WriteString(w, text+end)
+		return err
+	}
+	text, err := gojq.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if !f.compact {
+		indent := "  "
+		if f.tab {
+			indent = "\t"
+		}
+		if text, err = indented(text, indent); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(append(text, end...))
+	return err
+}
+
+func indented(text []byte, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	err := json.Indent(&b, text, "", indent)
+	return b.Bytes(), err
+}

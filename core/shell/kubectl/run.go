@@ -1,0 +1,185 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/cmd"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// Interrupted is the exit code of a command whose context has ended, as a shell
+// shows that of a program which ends by SIGINT.
+const Interrupted = 130
+
+// patience is how long a command may take to end when its requests have. One
+// that still waits then - for a retry of an informer that nobody stops - is
+// left behind: it can neither be seen nor ask for anything any more.
+const patience = time.Second
+
+// Command is one command line.
+type Command struct {
+	Args []string          // without the name
+	Dir  string            // what relative names start from
+	Env  map[string]string // exported variables of the shell
+	In   io.Reader         // nil: empty
+	Out  io.Writer
+	Err  io.Writer
+}
+
+// exit ends a command from wherever it is; recovered in run.
+type exit struct {
+	message string
+	code    int
+}
+
+// fatalOnce makes upstream's "print and exit" end the command instead. The
+// handler is a variable of upstream's.
+var fatalOnce = sync.OnceFunc(func() {
+	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(exit{message, code}) })
+})
+
+// Run runs a command and returns its exit code. ctx ends it: see [Interrupted].
+func (c *Cluster) Run(ctx context.Context, k Command) int {
+	fatalOnce()
+	if k.In == nil {
+		k.In = strings.NewReader("")
+	}
+	leave, err := enter(ctx, &k)
+	if err != nil {
+		fmt.Fprintln(k.Err, "error:", err)
+		return 1
+	}
+	ended := make(chan int, 1)
+	out, errs := gate(ctx, k.Out), gate(ctx, k.Err)
+	go func() {
+		defer leave()
+		ended <- c.run(ctx, k, out, errs)
+	}()
+	select {
+	case code := <-ended:
+		if ctx.Err() != nil {
+			return Interrupted
+		}
+		return code
+	case <-ctx.Done():
+		wait := time.NewTimer(patience)
+		defer wait.Stop()
+		select {
+		case <-ended:
+		case <-wait.C:
+		}
+		return Interrupted
+	}
+}
+
+func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code int) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			if p.message != "" {
+				fmt.Fprintln(errs, strings.TrimSuffix(p.message, "\n"))
+			}
+			code = p.code
+		default:
+			fmt.Fprintf(errs, "error: kubectl failed: %v\n%s", p, debug.Stack())
+			code = 255
+		}
+	}()
+	root, warnings := c.build(ctx, k, out, errs)
+	sendNotices(errs)
+	root.SetArgs(k.Args)
+	err := root.ExecuteContext(ctx)
+	cmdutil.CheckErr(err)
+	// Upstream counts warnings in a handler of its own, which never sees ours.
+	if strict, err := root.PersistentFlags().GetBool("warnings-as-errors"); err == nil && strict {
+		switch n := warnings.WarningCount(); n {
+		case 0:
+		case 1:
+			cmdutil.CheckErr(errors.New("1 warning received"))
+		default:
+			cmdutil.CheckErr(fmt.Errorf("%d warnings received", n))
+		}
+	}
+	return 0
+}
+
+// building is held while a command tree is made: upstream keeps the factory
+// that completion uses in a variable, which each tree sets.
+var building sync.Mutex
+
+// build returns the command tree and who prints warnings.
+func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*cobra.Command, warningCounter) {
+	streams := genericiooptions.IOStreams{In: k.In, Out: out, ErrOut: errs}
+	warnings := rest.NewWarningWriter(errs, rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(errs)})
+	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).
+		WithWarningPrinter(streams)
+	var level verbosity
+	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		// Upstream sets the one for the whole process, which controllers in it
+		// would write to as well.
+		rest.SetDefaultWarningHandler(rest.WarningLogger{})
+		config.WarningHandler = warnings
+		config.QPS = -1 // flow control is the server's
+		config = c.wrap(ctx, config)
+		config.Wrap(level.wrap(errs))
+		if c.serves(config.Host) {
+			config.Wrap(c.discovery.keep)
+		}
+		return config
+	}
+	building.Lock()
+	root := cmd.NewKubectlCommand(cmd.KubectlOptions{Arguments: append([]string{"kubectl"}, k.Args...), ConfigFlags: flags, IOStreams: streams})
+	building.Unlock()
+	root.SilenceErrors = true
+	root.SetIn(k.In)
+	root.SetOut(out)
+	root.SetErr(errs)
+	level.addFlags(root.PersistentFlags())
+	answerCanI(root, cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags)), streams)
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := before(cmd, args); err != nil {
+			return err
+		}
+		return c.discovery.lend(ctx, flags)
+	}
+	return root, warnings
+}
+
+type warningCounter interface{ WarningCount() int }
+
+// gate passes on what is written until ctx ends.
+func gate(ctx context.Context, w io.Writer) io.Writer { return gated{w, ctx} }
+
+type gated struct {
+	io.Writer
+	ctx context.Context
+}
+
+func (g gated) Write(b []byte) (int, error) {
+	if g.ctx.Err() != nil {
+		return 0, context.Cause(g.ctx)
+	}
+	return g.Writer.Write(b)
+}
+
+// Fd is that of the terminal behind the writer, as os.File's.
+func (g gated) Fd() uintptr {
+	if f, ok := g.Writer.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}

@@ -1,0 +1,162 @@
+package kubectl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// workplace is what upstream's code takes from the process: the folder that
+// relative names start from, standard input, and the environment. There is one
+// of each, so that commands which need a folder take turns with those that need
+// another; those that read standard input through os.Stdin (-f -) are alone.
+// Commands without names of files need none of it and never wait.
+var workplace = struct {
+	mu    sync.Mutex
+	dir   string
+	users int
+	alone bool
+	left  chan struct{} // closed and made anew when somebody leaves
+}{left: make(chan struct{})}
+
+// variables are what kubectl and its libraries read from the environment.
+var variables = []string{
+	"KUBECONFIG", "KUBE_EDITOR", "EDITOR", "KUBECTL_EXTERNAL_DIFF", "KUBERC", "KUBECACHEDIR", "NO_COLOR", "TERM", "HOME",
+	"POD_NAMESPACE", "LANG", "LC_ALL", "LC_MESSAGES", "KUBECTL_KUBERC", "KUBECTL_REMOTE_COMMAND_WEBSOCKETS", "KUBECTL_PORT_FORWARD_WEBSOCKETS",
+}
+
+// enter prepares the process for k. leave must be called when k has ended.
+// Errors: ctx has ended; the folder is not there; standard input cannot be read
+// or kept.
+func enter(ctx context.Context, k *Command) (leave func(), err error) {
+	names, stdin := needs(k.Args)
+	if !names {
+		setVariables(k.Env)
+		return func() {}, nil
+	}
+	var input *os.File
+	if stdin {
+		// Upstream reads os.Stdin, which must be a file.
+		if input, err = spool(k.In); err != nil {
+			return nil, err
+		}
+	}
+	discard := func() {
+		if input != nil {
+			input.Close()
+			_ = os.Remove(input.Name()) // a temporary file
+		}
+	}
+	w := &workplace
+	w.mu.Lock()
+	for w.users > 0 && (stdin || w.alone || w.dir != k.Dir) {
+		left := w.left
+		w.mu.Unlock()
+		select {
+		case <-left:
+		case <-ctx.Done():
+			discard()
+			return nil, context.Cause(ctx)
+		}
+		w.mu.Lock()
+	}
+	defer w.mu.Unlock()
+	if err := os.Chdir(k.Dir); err != nil {
+		discard()
+		return nil, fmt.Errorf("the current folder: %w", err)
+	}
+	setVariables(k.Env)
+	before := os.Stdin
+	if stdin {
+		os.Stdin = input
+	}
+	w.users, w.dir, w.alone = w.users+1, k.Dir, stdin
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if stdin {
+			os.Stdin = before
+		}
+		w.users--
+		w.alone = false
+		close(w.left)
+		w.left = make(chan struct{})
+		discard()
+	}, nil
+}
+
+func setVariables(env map[string]string) {
+	for _, name := range variables {
+		if value, ok := env[name]; ok {
+			_ = os.Setenv(name, value) // fails for names that cannot be
+		} else {
+			_ = os.Unsetenv(name)
+		}
+	}
+}
+
+// spool keeps all of r in a temporary file and returns it, at its beginning.
+func spool(r io.Reader) (*os.File, error) {
+	f, err := os.CreateTemp("", "stdin-*")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(f, r)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		_ = os.Remove(f.Name()) // a temporary file
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return f, nil
+}
+
+// fileFlags take names of files, or a name and a value that is one.
+var fileFlags = []string{
+	"--filename", "--kustomize", "--from-file", "--from-env-file", "--patch-file", "--kubeconfig", "--kuberc", "--cert", "--key",
+	"--certificate-authority", "--client-certificate", "--client-key", "--output-directory", "--custom", "--hard", "--token-file",
+}
+
+// fileCommands take names of files as arguments, or take them in a flag that
+// means something else elsewhere.
+var fileCommands = []string{"cp", "kustomize", "config", "__complete", "__completeNoDesc", "kuberc"}
+
+// needs reports whether a command line names files, and whether one of them is
+// standard input.
+func needs(args []string) (names, stdin bool) {
+	var command string
+	for i, arg := range args {
+		if arg == "--" {
+			break // what follows is for a container
+		}
+		if !strings.HasPrefix(arg, "-") {
+			if command == "" {
+				command = arg
+			}
+			continue
+		}
+		flag, value, given := strings.Cut(arg, "=")
+		short := !strings.HasPrefix(arg, "--") && command != "logs" // where -f is --follow
+		switch {
+		case slices.Contains(fileFlags, flag):
+		case short && strings.ContainsAny(flag, "fk"):
+			if strings.HasPrefix(arg, "-f") && !given && len(arg) > 2 {
+				value, given = arg[2:], true
+			}
+		default:
+			continue
+		}
+		names = true
+		if !given && i+1 < len(args) {
+			value = args[i+1]
+		}
+		stdin = stdin || value == "-"
+	}
+	return names || slices.Contains(fileCommands, command), stdin
+}

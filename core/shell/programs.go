@@ -1,0 +1,165 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/core/shell/kubectl"
+	tty "github.com/kubetab/kubetab/core/shell/terminal"
+)
+
+// programs are those that coreutils has not.
+var programs map[string]func(*session, *coreutils.Call) int
+
+func init() {
+	// Assigned here because programs run programs.
+	programs = map[string]func(*session, *coreutils.Call) int{
+		"kubectl": (*session).kubectl, "jq": jq, "awk": awk, "diff": diff, "watch": (*session).watch, "history": (*session).showHistory,
+		"clear": (*session).clear, "help": help, "bash": (*session).bash, "sh": (*session).bash,
+		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
+		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
+		"jobs": noJobs, "fg": noJobs, "bg": noJobs, "kill": noJobs,
+	}
+}
+
+// kubectl runs upstream's, see package kubectl.
+func (k *session) kubectl(c *coreutils.Call) int {
+	args := c.Args
+	if k.context != "" {
+		args = append([]string{"--context=" + k.context}, args...)
+	}
+	env := map[string]string{"KUBE_EDITOR": editorName + " " + k.id}
+	for _, v := range c.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	return k.shell.cluster.Run(c, kubectl.Command{Args: args, Dir: c.Dir, Env: env, In: c.Stdin, Out: c.Stdout, Err: c.Stderr})
+}
+
+// bash runs -c and files; a shell within the shell would add nothing.
+func (k *session) bash(c *coreutils.Call) int {
+	switch {
+	case len(c.Args) > 1 && c.Args[0] == "-c":
+		var params []string
+		zero := c.Name
+		if len(c.Args) > 2 {
+			zero, params = c.Args[2], c.Args[3:]
+		}
+		return k.sub(c, c.Args[1], zero, c.Environ(), params)
+	case len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-"):
+		return k.script(c, c.Path(c.Args[0]), c.Args[0], c.Args[1:])
+	}
+	return c.Fail("this shell runs %s -c COMMAND and %s FILE", c.Name, c.Name)
+}
+
+// watch runs a command again and again.
+func (k *session) watch(c *coreutils.Call) int {
+	every, args := 2*time.Second, c.Args
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		flag := args[0]
+		args = args[1:]
+		if text, ok := strings.CutPrefix(flag, "-n"); ok {
+			if text == "" && len(args) > 0 {
+				text, args = args[0], args[1:]
+			}
+			seconds, err := strconv.ParseFloat(text, 64)
+			if err != nil || seconds < 0.1 {
+				return c.Fail("invalid interval '%s'", text)
+			}
+			every = time.Duration(seconds * float64(time.Second))
+		}
+	}
+	if len(args) == 0 {
+		return c.Fail("no command given")
+	}
+	screen, _ := c.Stdout.(*tty.Output)
+	for {
+		var shown bytes.Buffer
+		run := *c
+		run.Stdout, run.Stderr = &shown, &shown
+		k.sub(&run, strings.Join(args, " "), "watch", c.Environ(), nil)
+		if c.Err() != nil {
+			return 130
+		}
+		text := shown.String()
+		if screen != nil {
+			columns, rows := screen.TTY().Size()
+			head := fmt.Sprintf("Every %.1fs: %s", every.Seconds(), strings.Join(args, " "))
+			if lines := strings.SplitAfter(text, "\n"); len(lines) > rows-2 {
+				text = strings.Join(lines[:max(rows-3, 1)], "")
+			}
+			text = fmt.Sprintf("%.*s\n\n%s", columns, head, text)
+			if _, err := screen.TTY().Write([]byte("\x1b[H\x1b[2J")); err != nil {
+				return 1
+			}
+		}
+		if _, err := c.Stdout.Write([]byte(text)); err != nil {
+			return 1
+		}
+		if code := k.Pause(c, every); code != 0 {
+			return code
+		}
+	}
+}
+
+func (k *session) clear(c *coreutils.Call) int {
+	if screen, ok := c.Stdout.(*tty.Output); ok {
+		_, _ = screen.TTY().Write([]byte("\x1b[H\x1b[2J\x1b[3J")) // fails when nobody looks any more
+	}
+	return 0
+}
+
+func (k *session) showHistory(c *coreutils.Call) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(c.Args) > 0 && c.Args[0] == "-c" {
+		k.history = nil
+		return 0
+	}
+	lines := k.history
+	first := 1
+	if len(c.Args) > 0 {
+		if n, err := strconv.Atoi(c.Args[0]); err == nil && n >= 0 && n < len(lines) {
+			first += len(lines) - n
+			lines = lines[len(lines)-n:]
+		}
+	}
+	for i, line := range lines {
+		fmt.Fprintf(c.Stdout, "%5d  %s\n", first+i, line)
+	}
+	return 0
+}
+
+func help(_ *session, c *coreutils.Call) int {
+	names := slices.Collect(coreutils.Names())
+	names = append(names, slices.Collect(maps.Keys(programs))...)
+	slices.Sort(names)
+	fmt.Fprintf(c.Stdout, `kubectl (k) talks to the API server in this tab: kubectl get nodes, kubectl explain pod.spec
+curl does, too: curl -k https://127.0.0.1:6443/api/v1/namespaces
+
+Pipes, redirects, variables, loops and here-documents work as in bash. Tab completes commands, resources, names
+and files; Ctrl-R searches the history; Ctrl-C ends what runs.
+
+Programs: %s
+`, strings.Join(slices.Compact(names), " "))
+	return 0
+}
+
+func whoami(_ *session, c *coreutils.Call) int   { fmt.Fprintln(c.Stdout, "kubetab"); return 0 }
+func hostname(_ *session, c *coreutils.Call) int { fmt.Fprintln(c.Stdout, "kubetab"); return 0 }
+func uname(_ *session, c *coreutils.Call) int    { fmt.Fprintln(c.Stdout, "Kubetab"); return 0 }
+
+func id(_ *session, c *coreutils.Call) int {
+	fmt.Fprintln(c.Stdout, "uid=1000(kubetab) gid=1000(kubetab) groups=1000(kubetab)")
+	return 0
+}
+
+func noJobs(_ *session, c *coreutils.Call) int {
+	return c.Fail("there is no job control here; Ctrl-C ends what runs")
+}

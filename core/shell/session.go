@@ -1,0 +1,326 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/utils/clock"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/core/shell/kubectl"
+	tty "github.com/kubetab/kubetab/core/shell/terminal"
+)
+
+// session is one shell: that of a terminal, or of a single command line.
+type session struct {
+	shell          *Shell
+	tty            *tty.TTY  // nil without a terminal
+	stdin          io.Reader // of commands that no pipe or file feeds; nil: the terminal's, or empty
+	stdout, stderr io.Writer
+	context        string // for kubectl; empty means the kubeconfig's
+	id             string // of the terminal
+
+	runner *interp.Runner
+
+	mu      sync.Mutex
+	history []string
+}
+
+// newSession returns a shell in dir, with the variables env in place of those
+// that a shell starts with, if any. Errors: the files that it starts with cannot
+// be made, or dir is not there.
+func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stderr io.Writer, env, params []string) (*session, error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		dir = s.config.Home
+	}
+	dir = coreutils.Absolute(s.config.Home, dir)
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory", dir)
+	}
+	k := &session{shell: s, tty: t, stdin: stdin, stdout: stdout, stderr: stderr}
+	if env == nil {
+		env = []string{
+			"HOME=" + s.config.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color",
+			"KUBECONFIG=" + s.kubeconfig(), "TMPDIR=" + s.config.Temp,
+		}
+	}
+	env = append(env, "PWD="+dir, "IFS= \t\n")
+	runner, err := interp.New(
+		func(r *interp.Runner) error { r.Dir = dir; return nil },
+		interp.Env(expand.ListEnviron(env...)),
+		interp.Params(append([]string{"--"}, params...)...),
+		interp.StdIO(nil, stdout, stderr),
+		interp.Interactive(true), // aliases
+		interp.CallHandler(k.call),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return k.exec }),
+		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
+			return files{}.Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+		}),
+		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
+			return files{}.Stat(name, follow)
+		}),
+		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }),
+		interp.AccessHandler(func(_ context.Context, name string, _ interp.AccessMode) error {
+			_, err := os.Stat(name)
+			return err
+		}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	k.runner = runner
+	k.run(context.Background(), "alias k=kubectl ll='ls -l'")
+	return k, nil
+}
+
+// run runs lines of a script and returns the exit code of the last command. The
+// second result is false when the shell has been left.
+func (k *session) run(ctx context.Context, script string) (code int, stays bool) {
+	file, err := newParser().Parse(strings.NewReader(script), "")
+	if err != nil {
+		fmt.Fprintf(k.stderr, "bash: %s\n", syntaxError(err))
+		return 2, true
+	}
+	defer k.shell.files.changed()
+	for _, stmt := range file.Stmts {
+		err := k.runner.Run(ctx, stmt)
+		var status interp.ExitStatus
+		switch {
+		case ctx.Err() != nil:
+			// The interpreter has no status for it.
+			_ = k.runner.Run(context.Background(), interrupted) // the status is the error
+			return kubectl.Interrupted, true
+		case err == nil:
+			code = 0
+		case errors.As(err, &status):
+			code = int(status)
+		default:
+			fmt.Fprintf(k.stderr, "bash: %v\n", err)
+			code = 1
+		}
+		if k.runner.Exited() {
+			return code, false
+		}
+	}
+	return code, true
+}
+
+// interrupted leaves the status of a command that was interrupted.
+var interrupted = func() *syntax.Stmt {
+	file, err := newParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", kubectl.Interrupted)), "")
+	if err != nil {
+		panic(err)
+	}
+	return file.Stmts[0]
+}()
+
+func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
+// syntaxError words an error of the parser.
+func syntaxError(err error) string {
+	var parse syntax.ParseError
+	if errors.As(err, &parse) {
+		return "syntax error: " + parse.Text
+	}
+	return err.Error()
+}
+
+// call sees every simple command before it runs, the interpreter's own as well.
+func (k *session) call(ctx context.Context, args []string) ([]string, error) {
+	hc := interp.HandlerCtx(ctx)
+	switch args[0] {
+	case "read":
+		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
+			return coreutils.Read(hc.Stderr, stdin, args), nil
+		}
+	case "kill", "fg", "bg", "jobs", "history":
+		return append([]string{"/usr/bin/" + args[0]}, args[1:]...), nil
+	}
+	return args, nil
+}
+
+// input is what a command reads that no pipe and no file feeds.
+func (k *session) input(ctx context.Context) io.Reader {
+	if k.stdin == nil && k.tty != nil {
+		return k.tty.Input(ctx)
+	}
+	return k.stdin
+}
+
+// exec runs what is neither a builtin nor a function.
+func (k *session) exec(ctx context.Context, args []string) error {
+	// A reader of the terminal ends with its command, not with the line.
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	hc := interp.HandlerCtx(ctx)
+	if _, screen := hc.Stdout.(*tty.Output); !screen {
+		hc.Stdout = pipe{hc.Stdout, cancel}
+		hc.Stderr = &errorsOf{hc.Stderr, running}
+	}
+	c := &coreutils.Call{
+		Context: running, System: k, Files: files{}, Name: path.Base(args[0]), Args: args[1:], Dir: hc.Dir, Env: hc.Env,
+		Stdout: hc.Stdout, Stderr: hc.Stderr,
+	}
+	if hc.Stdin != nil {
+		c.Stdin = hc.Stdin
+	} else if c.Stdin = k.input(running); c.Stdin == nil {
+		c.Stdin = strings.NewReader("")
+	}
+	code := k.command(c, args[0])
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(context.Cause(running), errBrokenPipe):
+		return interp.ExitStatus(141) // as a program that ends by SIGPIPE
+	case code == 0:
+		return nil
+	}
+	return interp.ExitStatus(code)
+}
+
+var errBrokenPipe = errors.New("nobody reads the pipe any more")
+
+// pipe ends a command that writes to a pipe which nobody reads any more.
+type pipe struct {
+	io.Writer
+	end context.CancelCauseFunc
+}
+
+func (p pipe) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
+		p.end(errBrokenPipe)
+	}
+	return n, err
+}
+
+// errorsOf is a command's standard error, on which one that has ended by a
+// broken pipe says nothing of it.
+type errorsOf struct {
+	io.Writer
+	running context.Context
+}
+
+func (e *errorsOf) Write(b []byte) (int, error) {
+	if errors.Is(context.Cause(e.running), errBrokenPipe) {
+		return len(b), nil
+	}
+	return e.Writer.Write(b)
+}
+
+// Fd is that of the terminal behind it, as os.File's.
+func (e *errorsOf) Fd() uintptr {
+	if f, ok := e.Writer.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return tty.NoDevice
+}
+
+// command runs a program. asked is how it was called.
+func (k *session) command(c *coreutils.Call, asked string) int {
+	if f := programs[c.Name]; f != nil {
+		return f(k, c)
+	}
+	if f := coreutils.Lookup(c.Name); f != nil {
+		return f(c)
+	}
+	if strings.Contains(asked, "/") {
+		return k.script(c, c.Path(asked), asked, c.Args)
+	}
+	fmt.Fprintf(c.Stderr, "bash: %s: command not found\n", asked)
+	return 127
+}
+
+// script runs a file of commands.
+func (k *session) script(c *coreutils.Call, name, asked string, args []string) int {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "bash: %s: %s\n", asked, coreutils.Reason(err))
+		return 127
+	}
+	return k.sub(c, string(text), asked, c.Environ(), args)
+}
+
+// sub runs a script in a shell of its own, with the call's streams.
+func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string) int {
+	file, err := newParser().Parse(strings.NewReader(text), zero)
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "%s: %s\n", zero, syntaxError(err))
+		return 2
+	}
+	child, err := k.shell.newSession(c.Dir, nil, c.Stdin, c.Stdout, c.Stderr, env, params)
+	if err != nil {
+		return c.Fail("%v", err)
+	}
+	child.tty, child.id, child.context = k.tty, k.id, k.context
+	err = child.runner.Run(c, file)
+	var status interp.ExitStatus
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	if err != nil && c.Err() == nil {
+		return c.Fail("%v", err)
+	}
+	return 0
+}
+
+// What follows makes session a coreutils.System.
+
+func (k *session) Clock() clock.WithTickerAndDelayedExecution { return realClock }
+
+func (k *session) Go(f func()) { go f() }
+
+func (k *session) Find(name string) string {
+	if programs[name] == nil && coreutils.Lookup(name) == nil {
+		return ""
+	}
+	return "/usr/bin/" + name
+}
+
+func (k *session) Pause(c *coreutils.Call, d time.Duration) int {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return 0
+	case <-c.Done():
+		return 130
+	}
+}
+
+func (k *session) Run(c *coreutils.Call, env, argv []string) int {
+	words := make([]string, len(argv))
+	for i, arg := range argv {
+		word, err := syntax.Quote(arg, syntax.LangBash)
+		if err != nil {
+			return c.Fail("%v", err)
+		}
+		words[i] = word
+	}
+	// The first word is not quoted twice over: an alias is one in no program.
+	return k.sub(c, strings.Join(words, " "), c.Name, env, nil)
+}
+
+// RoundTrip sends a request of curl: to the cluster, or to what listens in the
+// process, such as kubectl proxy.
+func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
+	return k.shell.cluster.Client().RoundTrip(r)
+}

@@ -1,0 +1,128 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/shell/kubectl"
+)
+
+// Config says what a Shell works with.
+type Config struct {
+	// API is the engine's handler.
+	API http.Handler
+	// Tokens are those of core.People, by name.
+	Tokens map[string]string
+	// Home is the folder of the learner's files, and Temp that of temporary
+	// ones. Both are made when they are first needed.
+	Home, Temp string
+	// Listener is where kubectl and curl find the API. Its address stands in the
+	// kubeconfig.
+	Listener net.Listener
+}
+
+// Shell serves terminals. Its methods may be called at once.
+type Shell struct {
+	config  Config
+	cluster *kubectl.Cluster
+	server  *http.Server
+	served  chan struct{}
+
+	files  watchedFiles
+	ctx    context.Context // ends with the shell
+	cancel context.CancelFunc
+
+	mu        sync.Mutex
+	last      int                  // number of the last terminal or edit
+	terminals map[string]*terminal // by id
+	edits     map[string]*edit     // by token
+}
+
+// New serves the API on config's listener, which Close closes. Errors: an
+// address that makes no URL.
+func New(config Config) (*Shell, error) {
+	dialer := &net.Dialer{}
+	cluster, err := kubectl.NewCluster("https://"+config.Listener.Addr().String(), config.Tokens[core.People[0].Name], dialer.DialContext)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shell{
+		config: config, cluster: cluster, served: make(chan struct{}),
+		server:    &http.Server{Handler: config.API, ErrorLog: log.New(discard{}, "", 0)},
+		terminals: map[string]*terminal{}, edits: map[string]*edit{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }
+	s.hook()
+	go func() {
+		defer close(s.served)
+		if err := s.server.Serve(config.Listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Printf("shell: serve the API: %v", err)
+		}
+	}()
+	return s, nil
+}
+
+// discard is where net/http complains of connections that were cut: that is how
+// a watch ends here.
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// Close ends all terminals, what runs in them, and the listener.
+func (s *Shell) Close() error {
+	s.cancel()
+	s.mu.Lock()
+	all := make([]*terminal, 0, len(s.terminals))
+	for _, t := range s.terminals {
+		all = append(all, t)
+	}
+	s.mu.Unlock()
+	for _, t := range all {
+		t.close()
+	}
+	err := s.server.Close()
+	<-s.served
+	s.cluster.Close()
+	return err
+}
+
+// kubeconfig is the path of the file that the learner starts with.
+func (s *Shell) kubeconfig() string { return filepath.Join(s.config.Home, ".kube", "config") }
+
+// prepare makes the folders and the kubeconfig that are not there: the files of
+// a tab are gone when its engine is restarted, and those who were here before
+// may have removed some.
+func (s *Shell) prepare() error {
+	for _, dir := range []string{s.config.Home, s.config.Temp, filepath.Dir(s.kubeconfig())} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("prepare the files of the terminal: %w", err)
+		}
+	}
+	if _, err := os.Stat(s.kubeconfig()); err == nil {
+		return nil
+	}
+	config := clientcmdapi.NewConfig()
+	const cluster = "kubetab"
+	config.Clusters[cluster] = &clientcmdapi.Cluster{Server: s.cluster.Server}
+	for _, person := range core.People {
+		config.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[person.Name]}
+		config.Contexts[person.Name] = &clientcmdapi.Context{Cluster: cluster, AuthInfo: person.Name}
+	}
+	config.CurrentContext = core.People[0].Name
+	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {
+		return fmt.Errorf("prepare the kubeconfig of the terminal: %w", err)
+	}
+	return nil
+}

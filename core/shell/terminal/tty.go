@@ -1,0 +1,316 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// ErrClosed is what readers and writers get once the TTY has been closed.
+var ErrClosed = errors.New("the terminal is closed")
+
+// mostOutput is how many bytes may wait for the screen before writers wait.
+const mostOutput = 256 << 10
+
+// mostInput is how many bytes typed ahead are kept; the rest is dropped.
+const mostInput = 1 << 20
+
+// TTY is a terminal with its line discipline. Its methods may be called at once.
+type TTY struct {
+	fd uintptr
+
+	mu        sync.Mutex
+	changed   chan struct{} // closed and made anew with every change
+	closed    bool
+	columns   int
+	rows      int
+	raw       bool
+	line      []byte // cooked: typed and not yet entered
+	ready     []byte // to be read
+	ends      int    // position in ready, plus one, where a reader is to see its end; 0 for none
+	interrupt func() // for ^C while cooked; nil when nothing runs
+	output    []byte
+}
+
+// New returns a terminal of the size.
+func New(columns, rows int) *TTY {
+	t := &TTY{changed: make(chan struct{}), columns: columns, rows: rows, raw: true}
+	t.fd = register(t)
+	return t
+}
+
+func (t *TTY) changeLocked() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// Size returns columns and rows.
+func (t *TTY) Size() (columns, rows int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.columns, t.rows
+}
+
+// Resize sets what Size returns.
+func (t *TTY) Resize(columns, rows int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.columns, t.rows = columns, rows
+	t.changeLocked()
+}
+
+// Changed is closed at the next change of anything: size, input, output.
+func (t *TTY) Changed() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
+// Close ends all reads and writes.
+func (t *TTY) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	t.closed = true
+	unregister(t.fd)
+	t.changeLocked()
+}
+
+// Raw switches between raw (true) and cooked, and returns what it was. What has
+// been typed and not yet entered goes along.
+func (t *TTY) Raw(raw bool) (before bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before = t.raw
+	if raw == before {
+		return before
+	}
+	t.raw = raw
+	if raw {
+		t.ready = append(t.ready, t.line...)
+		t.line, t.ends = nil, 0
+	} else {
+		typed := t.ready
+		t.ready = nil
+		t.cookLocked(typed)
+	}
+	t.changeLocked()
+	return before
+}
+
+// Foreground says what ^C does while the terminal is cooked; nil for nothing.
+func (t *TTY) Foreground(interrupt func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.interrupt = interrupt
+}
+
+// Feed takes what has been typed.
+func (t *TTY) Feed(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || len(t.ready)+len(t.line)+len(b) > mostInput {
+		return
+	}
+	if t.raw {
+		t.ready = append(t.ready, b...)
+	} else {
+		t.cookLocked(b)
+	}
+	t.changeLocked()
+}
+
+// cookLocked is the line discipline.
+func (t *TTY) cookLocked(b []byte) {
+	for _, c := range b {
+		switch c {
+		case '\r', '\n':
+			t.echoLocked("\r\n")
+			t.ready = append(append(t.ready, t.line...), '\n')
+			t.line = nil
+		case 0x7f, '\b':
+			t.eraseLocked()
+		case 0x03: // ^C
+			t.echoLocked("^C\r\n")
+			t.line, t.ready, t.ends = nil, nil, 0
+			if t.interrupt != nil {
+				t.interrupt()
+			}
+		case 0x04: // ^D
+			t.ready = append(t.ready, t.line...)
+			if len(t.line) == 0 {
+				t.ends = len(t.ready) + 1
+			}
+			t.line = nil
+		case 0x15: // ^U
+			for len(t.line) > 0 {
+				t.eraseLocked()
+			}
+		case 0x1a, 0x1c, 0x11, 0x13: // ^Z, ^\, ^Q, ^S: there are no jobs to stop
+		default:
+			t.line = append(t.line, c)
+			switch {
+			case c == 0x1b:
+				t.echoLocked("^[")
+			case c >= 0x20 || c == '\t':
+				t.echoLocked(string([]byte{c}))
+			}
+		}
+	}
+}
+
+func (t *TTY) eraseLocked() {
+	if len(t.line) == 0 {
+		return
+	}
+	r, n := utf8.DecodeLastRune(t.line)
+	t.line = t.line[:len(t.line)-n]
+	for range max(width(r), 1) {
+		t.echoLocked("\b \b")
+	}
+}
+
+// echoLocked never waits: what is typed is short.
+func (t *TTY) echoLocked(s string) { t.output = append(t.output, s...) }
+
+// read waits for input. It returns io.EOF at ^D, after Close and when ctx ends.
+func (t *TTY) read(ctx context.Context, b []byte) (int, error) {
+	for {
+		t.mu.Lock()
+		changed := t.changed
+		switch {
+		case t.closed || ctx.Err() != nil:
+			t.mu.Unlock()
+			return 0, io.EOF
+		case t.ends == 1:
+			t.ends = 0
+			t.mu.Unlock()
+			return 0, io.EOF
+		case len(t.ready) > 0:
+			most := len(t.ready)
+			if t.ends > 0 {
+				most = t.ends - 1
+			}
+			if line := bytes.IndexByte(t.ready[:most], '\n'); line >= 0 && !t.raw {
+				most = line + 1 // the next line may be for somebody else
+			}
+			n := copy(b, t.ready[:most])
+			t.ready = t.ready[n:]
+			if t.ends > 0 {
+				t.ends -= n
+			}
+			t.mu.Unlock()
+			return n, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Input returns a reader of what is typed until ctx ends.
+func (t *TTY) Input(ctx context.Context) *Input { return &Input{t, ctx} }
+
+// Input reads from a terminal.
+type Input struct {
+	tty *TTY
+	ctx context.Context
+}
+
+func (i *Input) Read(b []byte) (int, error) { return i.tty.read(i.ctx, b) }
+
+// TTY returns the terminal that is read from.
+func (i *Input) TTY() *TTY { return i.tty }
+
+// Write puts bytes on the screen as they are. It waits while too many wait.
+func (t *TTY) Write(b []byte) (int, error) {
+	for {
+		t.mu.Lock()
+		if t.closed {
+			t.mu.Unlock()
+			return 0, ErrClosed
+		}
+		if len(t.output) < mostOutput {
+			t.output = append(t.output, b...)
+			t.changeLocked()
+			t.mu.Unlock()
+			return len(b), nil
+		}
+		changed := t.changed
+		t.mu.Unlock()
+		<-changed
+	}
+}
+
+// Next waits for output and takes it. Errors: ErrClosed once it has all been
+// taken, and ctx's.
+func (t *TTY) Next(ctx context.Context) ([]byte, error) {
+	for {
+		t.mu.Lock()
+		if len(t.output) > 0 {
+			out := t.output
+			t.output = nil
+			t.changeLocked()
+			t.mu.Unlock()
+			return out, nil
+		}
+		closed, changed := t.closed, t.changed
+		t.mu.Unlock()
+		if closed {
+			return nil, ErrClosed
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Output returns a writer for what commands print: filtered, with a carriage
+// return before each newline while the terminal is cooked.
+func (t *TTY) Output() *Output { return &Output{tty: t, filter: Filter{Out: t}} }
+
+// Output writes to a terminal. Several commands of a pipeline may use it.
+type Output struct {
+	tty    *TTY
+	mu     sync.Mutex
+	filter Filter
+}
+
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tty.mu.Lock()
+	raw := o.tty.raw
+	o.tty.mu.Unlock()
+	o.filter.Cursor = raw // a program that draws, such as the shell of an exec -it
+	text := b
+	if !raw {
+		text = bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n"))
+	}
+	if _, err := o.filter.Write(text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// TTY returns the terminal that is written to.
+func (o *Output) TTY() *TTY { return o.tty }
+
+// Interrupt does what ^C does while a command runs.
+func (t *TTY) Interrupt() {
+	t.mu.Lock()
+	interrupt := t.interrupt
+	t.mu.Unlock()
+	if interrupt != nil {
+		interrupt()
+	}
+}

@@ -1,0 +1,436 @@
+package shell_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take, on a machine that has much to do.
+const patience = 10 * time.Second
+
+// seat is somebody at a terminal of the shared shell.
+type seat struct {
+	t   *testing.T
+	url string // of the terminal
+	out chan []byte
+}
+
+// sit opens a terminal that is ended with the test.
+func sit(t *testing.T, history ...string) *seat {
+	t.Helper()
+	server := httptest.NewServer(shared.shell.Handler())
+	t.Cleanup(server.Close)
+	body, err := json.Marshal(map[string]any{"columns": 80, "rows": 24, "history": history})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(server.URL+"/kubetab/terminals", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var created struct{ ID string }
+	if err := json.NewDecoder(response.Body).Decode(&created); err != nil || response.StatusCode != http.StatusCreated {
+		t.Fatalf("create a terminal: %s %v", response.Status, err)
+	}
+	s := &seat{t: t, url: server.URL + "/kubetab/terminals/" + created.ID, out: make(chan []byte, 1024)}
+	stream, err := http.Get(s.url + "/output")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.out)
+		for {
+			b := make([]byte, 4096)
+			n, err := stream.Body.Read(b)
+			if n > 0 {
+				s.out <- b[:n]
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodDelete, s.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response, err := http.DefaultClient.Do(r); err != nil {
+			t.Error(err)
+		} else {
+			response.Body.Close()
+		}
+		stream.Body.Close()
+	})
+	s.sees(`\$ $`)
+	return s
+}
+
+func (s *seat) types(keys string) {
+	s.t.Helper()
+	response, err := http.Post(s.url+"/input", "application/octet-stream", strings.NewReader(keys))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response.Body.Close()
+}
+
+// sees waits until what has come since the last call matches, and returns it
+// with its escape sequences.
+func (s *seat) sees(pattern string) string {
+	s.t.Helper()
+	re := regexp.MustCompile(pattern)
+	var text string
+	limit := time.After(patience)
+	for {
+		// Colours and cursor movements are another test's.
+		plain := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]|\x1b\][^\a]*\a|\r`).ReplaceAllString(text, "")
+		if re.MatchString(plain) {
+			return text
+		}
+		select {
+		case b, ok := <-s.out:
+			if !ok {
+				s.t.Fatalf("the terminal has ended, after %q: no %s", plain, pattern)
+			}
+			text += string(b)
+		case <-limit:
+			s.t.Fatalf("%q has no %s", plain, pattern)
+		}
+	}
+}
+
+func TestTerminalRunsWhatIsTyped(t *testing.T) {
+	s := sit(t)
+	s.types("echo hello\r")
+	s.sees(`(?s)echo hello\n.*hello\n.*\$ $`)
+	s.types("cat <<EOF\r")
+	s.sees(`> $`)
+	s.types("in a document\rEOF\r")
+	s.sees(`(?s)in a document\n.*in a document\n.*\$ $`)
+	s.types("for i in 1 2; do\r")
+	s.sees(`> $`)
+	s.types("echo number $i; done\r")
+	s.sees(`(?s)number 1\nnumber 2\n.*\$ $`)
+	s.types("cd /; pwd\r")
+	s.sees(`(?s)\n/\n.*/ \$ $`)
+	s.types("nosuch\r")
+	s.sees(`bash: nosuch: command not found`)
+}
+
+func TestTypedForACommandIsReadByIt(t *testing.T) {
+	s := sit(t)
+	// All at once: nothing may be read ahead of the line that is for cat.
+	s.types("cat > typed.txt\rone\rtwo\r\x04echo after: $(wc -l < typed.txt)\r")
+	s.sees(`after: 2`)
+	s.types("read -p 'name? ' name; echo \"hello $name\"\r")
+	s.sees(`name\? `)
+	s.types("tab\r")
+	s.sees(`hello tab\n`)
+}
+
+func TestInterruptEndsAWatch(t *testing.T) {
+	s := sit(t)
+	s.types("kubectl get configmaps -n default -w\r")
+	s.sees(`kube-root-ca.crt`)
+	s.types("\x03")
+	s.sees(`\^C\n.*\$ $`)
+	s.types("echo $?; sleep 100\r")
+	s.sees(`130\n`)
+	s.types("\x03")
+	s.sees(`\$ $`)
+	s.types("kubectl get pods typed but not run\x03")
+	s.sees(`\^C\n.*\$ $`)
+	s.types("echo still here\r")
+	s.sees(`(?s)echo still here\n.*still here\n`)
+}
+
+func TestEndOfInputEndsTheTerminal(t *testing.T) {
+	s := sit(t)
+	s.types("\x04")
+	s.sees(`exit\n`)
+	for range s.out { // ends
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	post(t, httpServer(t), "kubectl create namespace completion; kubectl create configmap -n completion settings-of-the-test")
+	for _, c := range []struct{ typed, sees string }{
+		{"kubec\t", `kubectl $`},
+		{"kubectl get configm\t", `configmaps $`},
+		{"kubectl get cm -n completion sett\t", `settings-of-the-test $`},
+		{"k get cm -n completion sett\t", `settings-of-the-test $`},
+		{"kubectl get cm -n compl\t", `completion $`},
+		{"kubectl config use-context kubetab-v\t", `kubetab-view $`},
+		{"kubectl --context kubetab-v\t", `kubetab-view $`},
+		{"kubectl get pods -o js\t", `json$`},
+		{"FOO=1 kubectl get cm -n completion sett\t", `settings-of-the-test $`},
+		{"echo x | kubectl get cm -n completion sett\t", `settings-of-the-test $`},
+		{"echo $(kubectl get cm -n completion sett\t", `settings-of-the-test $`},
+		{"touch 'a file.txt'; cat a\\ f\t", `a\\ file.txt $`},
+		{"mkdir -p folder/inner\rls fold\t", `folder/$`},
+	} {
+		t.Run(c.typed, func(t *testing.T) {
+			s := sit(t)
+			if before, after, ok := strings.Cut(c.typed, "; cat"); ok {
+				s.types(before + "\r")
+				s.sees(`\$ $`)
+				c.typed = "cat" + after
+			}
+			s.types(c.typed)
+			s.sees(c.sees)
+		})
+	}
+	t.Run("several are listed", func(t *testing.T) {
+		s := sit(t)
+		s.types("kubectl config use-context kubetab-\t")
+		s.sees(`(?s)kubetab-admin +kubetab-edit +kubetab-view\n.*use-context kubetab-$`)
+	})
+}
+
+func httpServer(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(shared.shell.Handler())
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestHistory(t *testing.T) {
+	s := sit(t, "echo from before", "echo latest")
+	s.types("\x1b[A")
+	s.sees(`echo latest$`)
+	s.types("\x1b[A\r")
+	s.sees(`(?s)echo from before\n.*from before\n.*\$ $`)
+	s.types("\x12late")
+	s.sees(`\(reverse-i-search\)` + "`late': echo latest")
+	s.types("\r")
+	s.sees(`(?s)latest\n.*\$ $`)
+	s.types("history\r")
+	text := s.sees(`(?s)1  echo from before\n +2  echo latest\n +3  echo from before\n +4  echo latest\n +5  history\n`)
+	// The page is told of each line, to keep it over reloads.
+	if want := ";history;" + base64.StdEncoding.EncodeToString([]byte("history")) + "\a"; !strings.Contains(text, want) {
+		t.Errorf("%q has no %q", text, want)
+	}
+}
+
+func TestLineEditing(t *testing.T) {
+	for _, c := range []struct{ keys, prints string }{
+		{"echo wrld\x1b[D\x1b[D\x1b[Do\r", "world"},
+		{"cho start\x01e\r", "start"},
+		{"echo one two\x17three\r", "one three"},
+		{"nonsense\x15echo cleared\r", "cleared"},
+		{"echo ab\x02\x14\r", "ba"},
+		{"echo cut here\x1bb\x0b\r", "cut"},
+		{"echo yanked\x17\x19\r", "yanked"},
+		{"echo 界\x7f世\r", "世"},
+		{"echo del\x1b[D\x1b[3~\r", "de"},
+		{"echo a\x1b[H\x1b[F b\r", "a b"},
+		{"echo " + strings.Repeat("long ", 30) + "\x01\x05end\r", strings.Repeat("long ", 30) + "end"},
+	} {
+		s := sit(t)
+		s.types(c.keys)
+		s.sees(`\n` + regexp.QuoteMeta(c.prints) + `\n`)
+	}
+}
+
+// Text of objects and logs must neither speak to the page nor do anything else
+// to the terminal than be shown.
+func TestHostileText(t *testing.T) {
+	hostile := []string{
+		"\x1b]7373;edit;ZTE=;L2V0Yy9wYXNzd2Q=\a", "\x1b]0;title\x1b\\", "\x1b]52;c;cm0gLXJm\a", "\x1bP$q\x1b\\", "\x1b[6n", "\x1b[c", "\x1b[?1049h",
+		"\u009d7373;edit;ZTE=\u009c", "\u009b6n", "\x1bc", "\x1b[2J", "\x1b[1;1H", "\x1b_G\x1b\\", "\x1b[>0q", "\x1b[?9001h", "\r\nline", "\u202egnp.exe", "\x07", "\x0e",
+		"\x1b]7373;edi\x1b]7373;edit;ZTE=\a", "\x1b\x1b]7373;edit;ZTE=\a", "\xc2\x1b]7373;edit;ZTE=\a", "\x9d7373;edit;ZTE=\a",
+	}
+	name := filepath.Join(shared.home, "hostile.txt")
+	if err := os.WriteFile(name, []byte("begin"+strings.Join(hostile, "|")+"\x1b[31mred\x1b[0m end\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := sit(t)
+	check := func(command, last string) {
+		t.Helper()
+		s.types(command + "\r")
+		var all string
+		limit := time.After(patience)
+		for !strings.Contains(all, last) {
+			select {
+			case b := <-s.out:
+				all += string(b)
+			case <-limit:
+				t.Fatalf("%q: no %q", all, last)
+			}
+		}
+		_, shown, _ := strings.Cut(all, "begin")
+		shown = strings.ReplaceAll(strings.ReplaceAll(shown, "\x1b[31m", ""), "\x1b[0m", "")
+		if i := strings.Index(shown, "end"); i >= 0 {
+			shown = shown[:i]
+		}
+		for _, r := range shown {
+			if r < 0x20 && r != '\r' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e {
+				t.Fatalf("%s lets %q through: %q", command, r, shown)
+			}
+		}
+	}
+	check("cat hostile.txt", " end\r\n")
+	check("cat hostile.txt >&2", " end\r\n")
+	// An object holds text only as valid UTF-8.
+	if err := os.WriteFile(name, []byte(strings.ToValidUTF8("begin"+strings.Join(hostile, "|")+" end\n", "?")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check("kubectl create configmap hostile -n default --from-file=hostile.txt --dry-run=client -o go-template='{{index .data \"hostile.txt\"}}'", " end\r\n")
+	check("echo \"$(cat hostile.txt)\"", " end\r\n")
+}
+
+func TestFilesOfThePage(t *testing.T) {
+	url := httpServer(t)
+	do := func(method, path, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url+"/kubetab/files"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	home := shared.home
+	watch, err := http.Get(url + "/kubetab/files" + home + "/watched?watch=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Body.Close()
+	changes := json.NewDecoder(watch.Body)
+	sees := func(kind, path string) {
+		t.Helper()
+		for {
+			var c struct{ Type, Path string }
+			if err := changes.Decode(&c); err != nil {
+				t.Fatal(err)
+			}
+			if c.Type == kind && c.Path == path {
+				return
+			}
+		}
+	}
+	if code, text := do("PUT", home+"/watched/inner/a.yaml", "kind: A\n"); code != http.StatusNoContent {
+		t.Fatal(code, text)
+	}
+	sees("changed", home+"/watched/inner/a.yaml")
+	if code, text := do("GET", home+"/watched/inner/a.yaml", ""); code != http.StatusOK || text != "kind: A\n" {
+		t.Error(code, text)
+	}
+	if code, text := do("GET", home+"/watched", ""); code != http.StatusOK || !strings.Contains(text, `"name":"inner","folder":true`) {
+		t.Error(code, text)
+	}
+	post(t, url, "echo from the shell > watched/b.txt")
+	sees("changed", home+"/watched/b.txt")
+	if code, text := do("DELETE", home+"/watched/b.txt", ""); code != http.StatusNoContent {
+		t.Error(code, text)
+	}
+	sees("deleted", home+"/watched/b.txt")
+	if err := os.Symlink("/etc", filepath.Join(home, "watched", "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path string
+		code         int
+	}{
+		{"GET", home + "/nothing", http.StatusNotFound},
+		{"GET", "/etc/passwd", http.StatusForbidden},
+		{"GET", home + "/watched/link/passwd", http.StatusForbidden},
+		{"PUT", home + "/watched/link/new", http.StatusForbidden},
+		{"DELETE", home, http.StatusForbidden},
+		{"DELETE", home + "/nothing", http.StatusNotFound},
+	} {
+		if code, text := do(c.method, c.path, ""); code != c.code {
+			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, code, text, c.code)
+		}
+	}
+}
+
+func TestHandlerIsForThePageOnly(t *testing.T) {
+	url := httpServer(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/kubetab/run", strings.NewReader(`{"command": "echo hi"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+shared.tokens["kubetab-view"])
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("with a viewer's token: %s", response.Status)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/kubetab/run", "no json"},
+		{"POST", "/kubetab/terminals", "{"},
+		{"POST", "/kubetab/terminals", `{"directory": "/nowhere"}`},
+		{"POST", "/kubetab/terminals/t0/input", "x"},
+		{"POST", "/kubetab/edits/e0", `{"saved": true}`},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode < 400 || response.StatusCode >= 500 {
+			t.Errorf("%s %s %q: %s", c.method, c.path, c.body, response.Status)
+		}
+	}
+}
+
+// Discovery is shared between commands and right when CRDs come and go.
+func TestDiscoveryIsSharedAndFresh(t *testing.T) {
+	url := httpServer(t)
+	requests := func(command string) string {
+		t.Helper()
+		return post(t, url, command+" -v=6").Stderr
+	}
+	requests("kubectl get configmaps -n default")
+	if text := requests("kubectl get configmaps -n default"); strings.Contains(text, "/apis") || !strings.Contains(text, "/api/v1/namespaces/default/configmaps") {
+		t.Errorf("a second command asks for discovery again: %s", text)
+	}
+	for round := range 2 {
+		crd := fmt.Sprintf(`cat <<EOF | kubectl apply -f - && kubectl wait crd/gadgets.fresh.example --for=condition=established --timeout=30s && kubectl get gadgets
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.fresh.example}
+spec:
+  group: fresh.example
+  scope: Namespaced
+  names: {plural: gadgets, singular: gadget, kind: Gadget}
+  versions: [{name: v%d, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+EOF`, round+1)
+		if r := post(t, url, crd); r.ExitCode != 0 {
+			t.Fatalf("%+v", r)
+		}
+		if r := post(t, url, "kubectl delete crd gadgets.fresh.example; kubectl get gadgets"); !strings.Contains(r.Stderr, "doesn't have a resource type") {
+			t.Fatalf("%+v", r)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	tty "github.com/kubetab/kubetab/core/shell/terminal"
+)
+
+const (
+	// absence is how long a terminal lives that nobody looks at: a page that is
+	// reloaded comes back within it.
+	absence = 30 * time.Second
+	// mostHistory is how many lines a terminal remembers.
+	mostHistory = 1000
+	// mostInput is how large a body of keys may be.
+	mostInput = 1 << 20
+)
+
+// terminal is a session that somebody sits at.
+type terminal struct {
+	id      string
+	tty     *tty.TTY
+	session *session
+	ended   chan struct{}
+
+	mu        sync.Mutex
+	watchers  int
+	away      *time.Timer // runs while nobody looks
+	interrupt chan struct{}
+}
+
+type terminalRequest struct {
+	Columns   int      `json:"columns"`
+	Rows      int      `json:"rows"`
+	History   []string `json:"history"`
+	Directory string   `json:"directory"`
+}
+
+// createTerminal is POST /kubetab/terminals.
+func (s *Shell) createTerminal(w http.ResponseWriter, r *http.Request) {
+	var body terminalRequest
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostInput)).Decode(&body); err != nil {
+		http.Error(w, "the body is no JSON of {columns, rows, history, directory}: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	t, err := s.newTerminal(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	respond(w, http.StatusCreated, map[string]string{"id": t.id, "home": s.config.Home})
+}
+
+func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
+	if body.Columns <= 0 || body.Rows <= 0 {
+		body.Columns, body.Rows = 80, 24
+	}
+	t := &terminal{tty: tty.New(body.Columns, body.Rows), ended: make(chan struct{}), interrupt: make(chan struct{})}
+	out := t.tty.Output()
+	k, err := s.newSession(body.Directory, t.tty, nil, out, out, nil, nil)
+	if err != nil {
+		t.tty.Close()
+		return nil, err
+	}
+	t.session = k
+	k.history = body.History[max(0, len(body.History)-mostHistory):]
+	s.mu.Lock()
+	s.last++
+	t.id = fmt.Sprintf("t%d", s.last)
+	k.id = t.id
+	s.terminals[t.id] = t
+	s.mu.Unlock()
+	t.leave()
+	go func() {
+		defer close(t.ended)
+		t.run(s.ctx)
+		t.tty.Close()
+		s.mu.Lock()
+		delete(s.terminals, t.id)
+		s.mu.Unlock()
+	}()
+	return t, nil
+}
+
+// run reads lines and runs them until the shell is left.
+func (t *terminal) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k := t.session
+	editor := &tty.Editor{TTY: t.tty, Complete: k.complete}
+	for {
+		k.mu.Lock()
+		editor.History = k.history
+		k.mu.Unlock()
+		script, err := t.read(ctx, editor)
+		switch {
+		case errors.Is(err, tty.ErrInterrupted):
+			continue
+		case err != nil:
+			_, _ = t.tty.Write([]byte("exit\r\n")) // ^D, or nobody is there
+			return
+		case strings.TrimSpace(script) == "":
+			continue
+		}
+		k.remember(script)
+		t.tell("history", script)
+		if !t.line(ctx, script) {
+			return
+		}
+	}
+}
+
+// read reads what is to be run: a line, and more while it is incomplete.
+func (t *terminal) read(ctx context.Context, editor *tty.Editor) (string, error) {
+	t.tty.Raw(true)
+	script, err := editor.ReadLine(ctx, t.session.prompt())
+	for err == nil && incomplete(script) {
+		var more string
+		more, err = editor.ReadLine(ctx, "> ")
+		script += "\n" + more
+	}
+	return script, err
+}
+
+// incomplete reports whether a script goes on in the next line.
+func incomplete(script string) bool {
+	if n := len(script) - len(strings.TrimRight(script, "\\")); n%2 == 1 {
+		return true
+	}
+	_, err := newParser().Parse(strings.NewReader(script+"\n"), "")
+	return err != nil && syntax.IsIncomplete(err)
+}
+
+// line runs a script in the foreground: ^C ends it. It reports false when the
+// shell has been left.
+func (t *terminal) line(ctx context.Context, script string) bool {
+	running, stop := context.WithCancelCause(ctx)
+	t.mu.Lock()
+	t.interrupt = make(chan struct{})
+	interrupted := t.interrupt
+	t.mu.Unlock()
+	t.tty.Raw(false)
+	t.tty.Foreground(sync.OnceFunc(func() {
+		close(interrupted)
+		stop(tty.ErrInterrupted)
+	}))
+	_, stays := t.session.run(running, script)
+	t.tty.Foreground(nil)
+	if !strings.Contains(script, "&") {
+		stop(context.Canceled) // otherwise what it left in the background goes on
+	}
+	return stays
+}
+
+// interrupted is closed at ^C in the line that runs.
+func (t *terminal) interrupted() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.interrupt
+}
+
+// leave starts the time after which a terminal ends that nobody looks at.
+func (t *terminal) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.watchers == 0 && t.away == nil {
+		t.away = time.AfterFunc(absence, t.close)
+	}
+}
+
+// close ends the terminal and what runs in it.
+func (t *terminal) close() {
+	t.tty.Interrupt()
+	t.tty.Close()
+	<-t.ended
+}
+
+// output is GET /kubetab/terminals/{id}/output.
+func (s *Shell) output(w http.ResponseWriter, r *http.Request, t *terminal) {
+	t.mu.Lock()
+	t.watchers++
+	if t.away != nil {
+		t.away.Stop()
+		t.away = nil
+	}
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.watchers--
+		t.mu.Unlock()
+		t.leave()
+	}()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	if err := flush.Flush(); err != nil {
+		return
+	}
+	for {
+		b, err := t.tty.Next(r.Context())
+		if err != nil {
+			return
+		}
+		if _, err := w.Write(b); err != nil {
+			return
+		}
+		if err := flush.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// input is POST /kubetab/terminals/{id}/input.
+func (s *Shell) input(w http.ResponseWriter, r *http.Request, t *terminal) {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostInput))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	t.tty.Feed(b)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// resize is PUT /kubetab/terminals/{id}/size.
+func (s *Shell) resize(w http.ResponseWriter, r *http.Request, t *terminal) {
+	var body struct {
+		Columns int `json:"columns"`
+		Rows    int `json:"rows"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&body); err != nil || body.Columns <= 0 || body.Rows <= 0 {
+		http.Error(w, "the body is no {\"columns\": number, \"rows\": number}", http.StatusBadRequest)
+		return
+	}
+	t.tty.Resize(body.Columns, body.Rows)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// deleteTerminal is DELETE /kubetab/terminals/{id}.
+func (s *Shell) deleteTerminal(w http.ResponseWriter, _ *http.Request, t *terminal) {
+	t.close()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// prompt is the folder and a dollar sign.
+func (k *session) prompt() string {
+	dir := k.runner.Dir
+	if rest, ok := strings.CutPrefix(dir, k.shell.config.Home); ok && (rest == "" || rest[0] == '/') {
+		dir = "~" + rest
+	}
+	return "\x1b[1;34m" + plain(dir) + "\x1b[0m $ "
+}
+
+// plain leaves control characters out of a name that is shown.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r <= 0x9f {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// remember adds a line to the history, unless it is the last one again.
+func (k *session) remember(line string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := len(k.history); n > 0 && k.history[n-1] == line {
+		return
+	}
+	k.history = append(k.history, line)
+	k.history = k.history[max(0, len(k.history)-mostHistory):]
+}
