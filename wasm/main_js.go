@@ -78,11 +78,22 @@ func run(host *boundary.Host, start time.Time) error {
 	c := s.engine()
 	c.Tap = keep.tap
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
+	tokens := peopleTokens()
+	c.Admit(tokens)
 	engine, err := core.New(context.Background(), c)
 	if err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}
-	b.SetHandler(engine.Handler())
+	handler := engine.Handler()
+	if !s.Anonymous { // the terminal is the administrator's
+		with, terminals, err := withShell(handler, tokens)
+		if err != nil {
+			return errors.Join(fmt.Errorf("start the terminal: %w", err), engine.Close())
+		}
+		defer terminals.Close() // what it may return is of no interest any more
+		handler = with
+	}
+	b.SetHandler(handler)
 
 	for running := true; running; {
 		select {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
+import { environment, MemoryFiles } from './files.mjs';
 
 // What a response may be ahead of its reader.
 export const WINDOW = 256 * 1024;
@@ -41,6 +42,7 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
+  new MemoryFiles().install(globalThis);
   globalThis.kubetabHost = engine.host(JSON.stringify(config), kept);
   const bytes = await readFile(wasm);
   const module = await WebAssembly.compile(bytes);
@@ -92,7 +94,7 @@ async function readSnapshot(path, module, config) {
 function newProgram(engine) {
   const go = new globalThis.Go();
   go.argv = ['kubetab'];
-  go.env = {};
+  go.env = { ...environment };
   go.exit = (code) => engine.ended(code);
   // An exception in Go's frames (the JavaScript stack being full is one) leaves Go's own stacks in a state
   // from which nothing can go on. Without this it would be an unhandled rejection of some timer's.

@@ -73,7 +73,7 @@ var patches = []patch{
 		module: "github.com/moby/term", file: "term_unix.go",
 		sha256: "d16e20b45613a7577842cc67827e44e5a36231ea7305fb8c8a1b49b5e0705f1e",
 		twin:   "term_js.go",
-		why:    "terminal ioctls; kubectl asks whether its streams are terminals",
+		why:    "terminal ioctls; kubectl asks whether its streams are terminals, and puts the page's into raw mode",
 	},
 	{
 		module: "github.com/moby/term", file: "termios_nonbsd.go",
@@ -108,6 +108,27 @@ var patches = []patch{
 			},
 		},
 		why: "syscall.Exec of a plugin does not exist on js",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/cmd/util/editor/launcher_others.go",
+		sha256: "338ee850459f889470d6381ef122d763454b83b14319824cb14c2b624292e600",
+		twin:   "launcher_js.go",
+		why:    "starts an editor; in the tab that is the page's, which core/shell opens",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/polymorphichelpers/logsforobject.go",
+		sha256: "a015ac79054600cc9a30eb123025a7e309b1b49995fef6dccc3e0a18231826fc",
+		edits: []edit{
+			{"\t\"fmt\"\n\t\"os\"\n", "\t\"fmt\"\n\t\"io\"\n\t\"os\"\n"},
+			{
+				"func allPodLogsForObject(",
+				"// Notices is where a logs command says which Pod or container it has chosen.\nvar Notices io.Writer = os.Stderr\n\nfunc allPodLogsForObject(",
+			},
+			{"fmt.Fprintf(os.Stderr, \"Default container", "fmt.Fprintf(Notices, \"Default container"},
+			{"fmt.Fprintf(os.Stderr, \"Defaulted container", "fmt.Fprintf(Notices, \"Defaulted container"},
+			{"fmt.Fprintf(os.Stderr, \"Found", "fmt.Fprintf(Notices, \"Found"},
+		},
+		why: "writes to the process's standard error, which is the engine's log and not the learner's terminal",
 	},
 	{
 		module: "k8s.io/kubectl", file: "pkg/util/interrupt/interrupt.go",
@@ -192,6 +213,18 @@ var patches = []patch{
 		sha256: "9e08d9ea1376ad70dfe83be5ada7252c99f9a5206a13040f4dcca6fe669cec2b",
 		twin:   "mount_helper_js.go",
 		why:    "uname(2) and errors of mounts; linked by volume plugins' types",
+	},
+	{
+		module: "k8s.io/utils", file: "exec/exec.go",
+		sha256: "7b1cbfffd311495d829b00cea34b7d7b844469def06e9ca16eb5688b54fd8940",
+		edits: []edit{{
+			"func New() Interface {\n",
+			"//\n// Programs, if set, runs them instead: on js/wasm there are no processes.\nfunc New() Interface {\n\tif Programs != nil {\n\t\treturn Programs\n\t}\n",
+		}, {
+			"// New returns a new Interface which will os/exec to run commands.\n",
+			"// Programs is what New returns when it is set.\nvar Programs Interface\n\n// New returns a new Interface which will os/exec to run commands.\n",
+		}},
+		why: "kubectl diff runs diff(1); in the tab that is a program of core/shell",
 	},
 	{
 		module: std, file: "runtime/asm_wasm.s",
@@ -387,5 +420,21 @@ func kubetabScrub() {
 `},
 		},
 		why: "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above; works with the stock linker, too",
+	},
+	{
+		module: std, file: "text/template/exec.go",
+		sha256: "ca14feb551ec536deeddfd46efdfa60d1c328e6d1b00cd5aa6ca944e379c282a",
+		edits: []edit{
+			{"\t\"text/template/parse\"\n)\n", "\t\"text/template/parse\"\n\t_ \"unsafe\" // for go:linkname\n)\n"},
+			{
+				"// maxExecDepth specifies",
+				"// methodByName finds the methods that templates may call; set by the program.\n//\n//go:linkname methodByName\nvar methodByName func(receiver reflect.Value, name string) reflect.Value\n\n// maxExecDepth specifies",
+			},
+			{
+				"\tif method := ptr.MethodByName(fieldName); method.IsValid() {\n",
+				"\tvar method reflect.Value\n\tif methodByName != nil {\n\t\tmethod = methodByName(ptr, fieldName)\n\t}\n\tif method.IsValid() {\n",
+			},
+		},
+		why: "a call of MethodByName makes the linker keep every exported method of every type, a quarter of the module; wasm/template_js.go has those that kubectl's help calls",
 	},
 }

@@ -1,3 +1,4 @@
+import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import type { Dead, StageTime } from '../protocol';
@@ -117,7 +118,8 @@ export class Program {
   #newGo(): GoProgram {
     const go = new Go();
     go.argv = ['kubetab'];
-    go.env = {};
+    go.env = { ...environment };
+    new MemoryFiles().install(globalThis);
     go.exit = (code) =>
       this.#die(
         code === 0 ? 'exit' : 'crash',

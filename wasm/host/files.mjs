@@ -1,0 +1,308 @@
+// The files of the Go program: a small file system in memory, in the shape of node's `fs` that Go's wasm_exec.js
+// expects. It is the same in the page's worker and under Node, where the real disk is never touched.
+//
+// Go calls each function with a callback and goes on in it, so everything is done at once, and errors are given by
+// their codes. Standard output and error are not files here: they stay what wasm_exec.js made of them.
+
+const TYPE = 0o170000;
+const FOLDER = 0o040000;
+const FILE = 0o100000;
+const LINK = 0o120000;
+const DEVICE = 0o020000;
+
+const constants = { O_WRONLY: 1, O_RDWR: 2, O_CREAT: 0o100, O_EXCL: 0o200, O_TRUNC: 0o1000, O_APPEND: 0o2000, O_DIRECTORY: 0o200000 };
+
+// Links that lead to links that lead to ...
+const MOST_LINKS = 40;
+
+// What all files together may hold: a tab has a few hundred megabytes.
+const MOST_BYTES = 256 * 1024 * 1024;
+
+const failure = (code) => Object.assign(new Error(code), { code });
+
+class Stats {
+  constructor(node) {
+    Object.assign(this, { dev: 1, ino: node.ino, mode: node.mode, nlink: 1, uid: 1000, gid: 1000, rdev: 0 });
+    Object.assign(this, { size: node.size, blksize: 4096, blocks: Math.ceil(node.size / 512) });
+    Object.assign(this, { atimeMs: node.modified, mtimeMs: node.modified, ctimeMs: node.modified });
+  }
+
+  isDirectory() {
+    return (this.mode & TYPE) === FOLDER;
+  }
+}
+
+class Node {
+  static #last = 0;
+
+  constructor(mode) {
+    this.ino = ++Node.#last;
+    this.mode = mode;
+    this.modified = Date.now();
+    this.size = 0;
+    if (this.isFolder) this.entries = new Map();
+    else this.data = new Uint8Array(0); // at least size long
+  }
+
+  get isFolder() {
+    return (this.mode & TYPE) === FOLDER;
+  }
+
+  get isLink() {
+    return (this.mode & TYPE) === LINK;
+  }
+
+  touch() {
+    this.modified = Date.now();
+  }
+}
+
+/** Resolves path segments as POSIX does, from `from` where they are relative. */
+export function resolvePath(from, path) {
+  const parts = [];
+  for (const part of (path.startsWith('/') ? path : `${from}/${path}`).split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+export class MemoryFiles {
+  #root = new Node(FOLDER | 0o755);
+  #open = new Map(); // by descriptor
+  #lastDescriptor = 99; // 0 to 2 are not ours
+  #used = 0; // bytes
+  cwd = '/';
+
+  constructor() {
+    for (const path of ['/dev', '/tmp']) this.#mkdir(path, 0o777);
+    const { folder, name } = this.#place('/dev/null', true);
+    folder.entries.set(name, new Node(DEVICE | 0o666));
+  }
+
+  // Where a path leads: the folder that it is in, its name there, and the node if there is one. A link at the end is
+  // followed when follow says so.
+  #place(path, follow, links = 0) {
+    const full = resolvePath(this.cwd, path);
+    let folder = this.#root;
+    let at = '/';
+    const parts = full.split('/').filter(Boolean);
+    if (parts.length === 0) return { folder, name: '', node: folder };
+    for (const [i, name] of parts.entries()) {
+      if (!folder.isFolder) throw failure('ENOTDIR');
+      const node = folder.entries.get(name);
+      const last = i === parts.length - 1;
+      if (node?.isLink && (follow || !last)) {
+        if (links >= MOST_LINKS) throw failure('ELOOP');
+        const rest = [resolvePath(at, node.target), ...parts.slice(i + 1)].join('/');
+        return this.#place(rest, follow, links + 1);
+      }
+      if (last) return { folder, name, node };
+      if (!node) throw failure('ENOENT');
+      folder = node;
+      at = `${at === '/' ? '' : at}/${name}`;
+    }
+    throw failure('ENOENT'); // never reached: parts is not empty
+  }
+
+  #node(path, follow = true) {
+    const { node } = this.#place(path, follow);
+    if (!node) throw failure('ENOENT');
+    return node;
+  }
+
+  #add(path, node) {
+    const { folder, name, node: there } = this.#place(path, false);
+    if (there) throw failure('EEXIST');
+    if (!folder.isFolder) throw failure('ENOTDIR');
+    folder.entries.set(name, node);
+    folder.touch();
+  }
+
+  #mkdir(path, mode) {
+    this.#add(path, new Node(FOLDER | (mode & 0o7777)));
+  }
+
+  #file(fd) {
+    const file = this.#open.get(fd);
+    if (!file) throw failure('EBADF');
+    return file;
+  }
+
+  #resize(node, size) {
+    if (size > node.data.length) {
+      const more = Math.max(size, node.data.length * 2, 256);
+      if (this.#used + more - node.data.length > MOST_BYTES) throw failure('ENOSPC');
+      const data = new Uint8Array(more);
+      data.set(node.data.subarray(0, node.size));
+      this.#used += more - node.data.length;
+      node.data = data;
+    } else if (size < node.size) {
+      node.data.fill(0, size, node.size);
+    }
+    node.size = size;
+    node.touch();
+  }
+
+  #drop(node) {
+    if (!node.isFolder) this.#used -= node.data.length;
+  }
+
+  #functions = {
+    open: (path, flags, mode) => {
+      const found = this.#place(path, true);
+      let { node } = found;
+      const writes = (flags & 3) !== 0;
+      if (!node) {
+        if (!(flags & constants.O_CREAT)) throw failure('ENOENT');
+        if (!found.folder.isFolder) throw failure('ENOTDIR');
+        node = new Node(FILE | (mode & 0o7777));
+        found.folder.entries.set(found.name, node);
+        found.folder.touch();
+      } else if (flags & constants.O_CREAT && flags & constants.O_EXCL) {
+        throw failure('EEXIST');
+      }
+      if (node.isFolder && writes) throw failure('EISDIR');
+      if (!node.isFolder && flags & constants.O_DIRECTORY) throw failure('ENOTDIR');
+      if (flags & constants.O_TRUNC && !node.isFolder) this.#resize(node, 0);
+      const fd = ++this.#lastDescriptor;
+      this.#open.set(fd, { node, at: 0, appends: (flags & constants.O_APPEND) !== 0, reads: (flags & 3) !== 1, writes });
+      return fd;
+    },
+    close: (fd) => {
+      this.#file(fd);
+      this.#open.delete(fd);
+    },
+    read: (fd, buffer, offset, length, position) => {
+      const file = this.#file(fd);
+      if (!file.reads) throw failure('EBADF');
+      if (file.node.isFolder) throw failure('EISDIR');
+      const from = position ?? file.at;
+      const bytes = file.node.data.subarray(from, Math.min(from + length, file.node.size));
+      buffer.set(bytes, offset);
+      if (position === null) file.at += bytes.length;
+      return bytes.length;
+    },
+    write: (fd, buffer, offset, length, position) => {
+      const file = this.#file(fd);
+      if (!file.writes) throw failure('EBADF');
+      if ((file.node.mode & TYPE) === DEVICE) return length;
+      const at = file.appends ? file.node.size : (position ?? file.at);
+      if (at + length > file.node.size) this.#resize(file.node, at + length);
+      file.node.data.set(buffer.subarray(offset, offset + length), at);
+      file.node.touch();
+      if (position === null) file.at = at + length;
+      return length;
+    },
+    fstat: (fd) => new Stats(this.#file(fd).node),
+    stat: (path) => new Stats(this.#node(path)),
+    lstat: (path) => new Stats(this.#node(path, false)),
+    readdir: (path) => {
+      const node = this.#node(path);
+      if (!node.isFolder) throw failure('ENOTDIR');
+      return [...node.entries.keys()].sort();
+    },
+    mkdir: (path, mode) => this.#mkdir(path, mode),
+    rmdir: (path) => {
+      const { folder, name, node } = this.#place(path, false);
+      if (!node) throw failure('ENOENT');
+      if (!node.isFolder) throw failure('ENOTDIR');
+      if (node.entries.size > 0) throw failure('ENOTEMPTY');
+      if (node === this.#root) throw failure('EBUSY');
+      folder.entries.delete(name);
+      folder.touch();
+    },
+    unlink: (path) => {
+      const { folder, name, node } = this.#place(path, false);
+      if (!node) throw failure('ENOENT');
+      if (node.isFolder) throw failure('EISDIR');
+      this.#drop(node);
+      folder.entries.delete(name);
+      folder.touch();
+    },
+    rename: (from, to) => {
+      const source = this.#place(from, false);
+      if (!source.node) throw failure('ENOENT');
+      if (source.node === this.#root) throw failure('EBUSY');
+      const target = this.#place(to, false);
+      if (target.node === source.node) return;
+      if (`${resolvePath(this.cwd, to)}/`.startsWith(`${resolvePath(this.cwd, from)}/`)) throw failure('EINVAL');
+      if (target.node) {
+        if (target.node.isFolder && !source.node.isFolder) throw failure('EISDIR');
+        if (!target.node.isFolder && source.node.isFolder) throw failure('ENOTDIR');
+        if (target.node.isFolder && target.node.entries.size > 0) throw failure('ENOTEMPTY');
+        this.#drop(target.node);
+      }
+      source.folder.entries.delete(source.name);
+      target.folder.entries.set(target.name, source.node);
+      source.folder.touch();
+      target.folder.touch();
+    },
+    symlink: (target, path) => {
+      const node = new Node(LINK | 0o777);
+      node.target = target;
+      node.size = target.length;
+      this.#add(path, node);
+    },
+    readlink: (path) => {
+      const node = this.#node(path, false);
+      if (!node.isLink) throw failure('EINVAL');
+      return node.target;
+    },
+    link: (path, link) => this.#add(link, this.#node(path)),
+    chmod: (path, mode) => this.#chmod(this.#node(path), mode),
+    fchmod: (fd, mode) => this.#chmod(this.#file(fd).node, mode),
+    chown: (path) => void this.#node(path),
+    fchown: (fd) => void this.#file(fd),
+    lchown: (path) => void this.#node(path, false),
+    truncate: (path, length) => this.#truncate(this.#node(path), length),
+    ftruncate: (fd, length) => this.#truncate(this.#file(fd).node, length),
+    utimes: (path, _accessed, modified) => {
+      this.#node(path).modified = modified * 1000;
+    },
+    fsync: () => {},
+  };
+
+  #chmod(node, mode) {
+    node.mode = (node.mode & TYPE) | (mode & 0o7777);
+  }
+
+  #truncate(node, length) {
+    if (node.isFolder) throw failure('EISDIR');
+    this.#resize(node, length);
+  }
+
+  /**
+   * Puts the files in the place of what wasm_exec.js has put on `scope`, whose writes to standard output and error are
+   * left to it. Must be called after wasm_exec.js has been loaded and before the program runs.
+   *
+   * @param {object} scope globalThis
+   */
+  install(scope) {
+    const standard = scope.fs;
+    const fs = { constants, writeSync: (fd, bytes) => standard.writeSync(fd, bytes) };
+    for (const [name, call] of Object.entries(this.#functions)) {
+      fs[name] = (...args) => {
+        const done = args.pop();
+        let result;
+        try {
+          result = name === 'write' && args[0] <= 2 ? fs.writeSync(args[0], args[1]) : call(...args);
+        } catch (error) {
+          if (!error.code) throw error;
+          return done(error);
+        }
+        done(null, result);
+      };
+    }
+    scope.fs = fs;
+    scope.path = { resolve: (...segments) => segments.reduce((from, segment) => resolvePath(from, segment), this.cwd) };
+    scope.process.cwd = () => this.cwd;
+    scope.process.chdir = (path) => {
+      if (!this.#node(path).isFolder) throw failure('ENOTDIR');
+      this.cwd = resolvePath(this.cwd, path);
+    };
+  }
+}
+
+/** The environment of the Go program. */
+export const environment = { HOME: '/home/kubetab', TMPDIR: '/tmp' };
