@@ -1,0 +1,168 @@
+// The files in memory against node's own: whatever one does, the other must do, error codes included.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { MemoryFiles, resolvePath } from './files.mjs';
+
+function memory() {
+  const scope = { fs: { writeSync: () => 0 }, process: {} };
+  new MemoryFiles().install(scope);
+  return scope;
+}
+
+// Both worlds with the same calls; every result is a value or an error code.
+function worlds() {
+  const root = fs.mkdtempSync(join(tmpdir(), 'files-'));
+  const scope = memory();
+  const real = { root, call: (name, ...args) => attempt(() => fs[`${name}Sync`](...args)) };
+  const ours = {
+    root: '/tmp/w',
+    call: (name, ...args) =>
+      attempt(() => {
+        let result;
+        scope.fs[name](...args, (error, value) => {
+          if (error) throw error;
+          result = value;
+        });
+        return result;
+      }),
+  };
+  ours.call('mkdir', '/tmp/w', 0o755);
+  return { real, ours, end: () => fs.rmSync(root, { recursive: true }) };
+}
+
+function attempt(f) {
+  try {
+    return f();
+  } catch (error) {
+    if (!error.code) throw error;
+    return error.code;
+  }
+}
+
+const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND } = fs.constants;
+
+// Writes and reads a file through a descriptor, in the calls that Go makes.
+function put(world, name, flags, text) {
+  const fd = world.call('open', join(world.root, name), flags, 0o644);
+  if (typeof fd !== 'number') return fd;
+  const written = world.call('write', fd, new TextEncoder().encode(text), 0, text.length, null);
+  world.call('close', fd);
+  return written;
+}
+
+function get(world, name) {
+  const fd = world.call('open', join(world.root, name), O_RDONLY, 0);
+  if (typeof fd !== 'number') return fd;
+  const buffer = new Uint8Array(64);
+  const n = world.call('read', fd, buffer, 0, 64, null);
+  world.call('close', fd);
+  return typeof n === 'number' ? new TextDecoder().decode(buffer.subarray(0, n)) : n;
+}
+
+test('does what a real file system does', () => {
+  const { real, ours, end } = worlds();
+  const steps = [
+    (w) => put(w, 'a', O_WRONLY | O_CREAT, 'hello'),
+    (w) => get(w, 'a'),
+    (w) => put(w, 'a', O_WRONLY | O_APPEND, ' world'),
+    (w) => get(w, 'a'),
+    (w) => put(w, 'a', O_WRONLY | O_CREAT | O_TRUNC, 'x'),
+    (w) => get(w, 'a'),
+    (w) => put(w, 'a', O_WRONLY | O_CREAT | O_EXCL, 'x'),
+    (w) => put(w, 'none/a', O_WRONLY | O_CREAT, 'x'),
+    (w) => put(w, 'a/b', O_WRONLY | O_CREAT, 'x'),
+    (w) => put(w, 'a', O_RDONLY, 'x'),
+    (w) => get(w, 'none'),
+    (w) => w.call('mkdir', join(w.root, 'd'), 0o755),
+    (w) => w.call('mkdir', join(w.root, 'd'), 0o755),
+    (w) => w.call('mkdir', join(w.root, 'x/y'), 0o755),
+    (w) => put(w, 'd', O_RDWR, 'x'),
+    (w) => get(w, 'd'),
+    (w) => put(w, 'd/one', O_WRONLY | O_CREAT, '1'),
+    (w) => w.call('readdir', w.root).sort(),
+    (w) => w.call('readdir', join(w.root, 'a')),
+    (w) => w.call('rmdir', join(w.root, 'd')),
+    (w) => w.call('rmdir', join(w.root, 'a')),
+    (w) => w.call('unlink', join(w.root, 'd')) !== undefined, // EISDIR or EPERM, as the system says it
+    (w) => w.call('symlink', 'd/one', join(w.root, 'link')),
+    (w) => get(w, 'link'),
+    (w) => w.call('readlink', join(w.root, 'link')),
+    (w) => w.call('readlink', join(w.root, 'a')),
+    (w) => w.call('symlink', 'loop', join(w.root, 'loop')),
+    (w) => get(w, 'loop'),
+    (w) => w.call('symlink', 'd', join(w.root, 'dlink')),
+    (w) => get(w, 'dlink/one'),
+    (w) => put(w, 'dlink/two', O_WRONLY | O_CREAT, '2'),
+    (w) => w.call('rename', join(w.root, 'a'), join(w.root, 'b')),
+    (w) => get(w, 'a'),
+    (w) => get(w, 'b'),
+    (w) => w.call('rename', join(w.root, 'b'), join(w.root, 'd')),
+    (w) => w.call('rename', join(w.root, 'd'), join(w.root, 'd/inside')),
+    (w) => w.call('rename', join(w.root, 'none'), join(w.root, 'x')),
+    (w) => w.call('rename', join(w.root, 'd'), join(w.root, 'e')),
+    (w) => get(w, 'e/two'),
+    (w) => w.call('truncate', join(w.root, 'b'), 3),
+    (w) => get(w, 'b'),
+    (w) => w.call('unlink', join(w.root, 'b')),
+    (w) => w.call('unlink', join(w.root, 'b')),
+    (w) => w.call('readdir', w.root).sort(),
+    (w) => w.call('stat', join(w.root, 'e')).isDirectory(),
+    (w) => w.call('stat', join(w.root, 'e/one')).size,
+    (w) => w.call('stat', join(w.root, 'loop')),
+    (w) => w.call('lstat', join(w.root, 'loop')).isDirectory(),
+    (w) => w.call('stat', join(w.root, 'e/one/deeper')),
+    (w) => w.call('chmod', join(w.root, 'e/one'), 0o600),
+    (w) => (w.call('stat', join(w.root, 'e/one')).mode & 0o777).toString(8),
+  ];
+  for (const [i, step] of steps.entries()) {
+    assert.deepEqual(step(ours), step(real), `step ${i}: ${step}`);
+  }
+  end();
+});
+
+test('an open file outlives its name', () => {
+  const { fs: files } = memory();
+  const call = (name, ...args) => {
+    let result;
+    files[name](...args, (error, value) => {
+      if (error) throw error;
+      result = value;
+    });
+    return result;
+  };
+  const flags = files.constants.O_RDWR | files.constants.O_CREAT;
+  const fd = call('open', '/tmp/f', flags, 0o600);
+  call('write', fd, new TextEncoder().encode('kept'), 0, 4, null);
+  call('unlink', '/tmp/f');
+  const buffer = new Uint8Array(4);
+  assert.equal(call('read', fd, buffer, 0, 4, 0), 4);
+  assert.equal(new TextDecoder().decode(buffer), 'kept');
+  call('close', fd);
+  assert.throws(() => call('read', fd, buffer, 0, 4, 0), { code: 'EBADF' });
+});
+
+test('names are relative to the folder that the program is in', () => {
+  const { process } = memory();
+  process.chdir('/tmp');
+  assert.equal(process.cwd(), '/tmp');
+  assert.throws(() => process.chdir('nowhere'), { code: 'ENOENT' });
+  assert.equal(resolvePath('/a/b', '../c/./d//e'), '/a/c/d/e');
+  assert.equal(resolvePath('/a', '/../..'), '/');
+});
+
+test('what is too much is refused, and the rest stays', () => {
+  const { fs: files } = memory();
+  const call = (name, ...args) => {
+    let result;
+    files[name](...args, (error, value) => {
+      result = error ? error.code : value;
+    });
+    return result;
+  };
+  const fd = call('open', '/tmp/big', files.constants.O_RDWR | files.constants.O_CREAT, 0o600);
+  assert.equal(call('write', fd, new Uint8Array(8), 0, 8, 300 * 1024 * 1024), 'ENOSPC');
+  assert.equal(call('write', fd, new Uint8Array(8), 0, 8, 0), 8);
+});
