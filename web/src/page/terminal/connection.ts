@@ -1,0 +1,118 @@
+import type { ApiClient } from '../../client';
+
+/** What a connection tells. */
+export interface ConnectionEvents {
+  /** Bytes for the screen. */
+  onOutput(bytes: Uint8Array): void;
+  /** The shell has ended, or the way to it is lost. Nothing more is called. */
+  onEnd(why: 'left' | 'lost'): void;
+}
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** One terminal in the engine. See core/shell/handler.go for the requests. */
+export class Connection {
+  readonly id: string;
+  readonly #api: ApiClient;
+  readonly #events: ConnectionEvents;
+  readonly #stopped = new AbortController();
+  #waiting = ''; // typed while the last keys are on their way
+  #sending = false;
+
+  private constructor(api: ApiClient, id: string, events: ConnectionEvents) {
+    this.#api = api;
+    this.id = id;
+    this.#events = events;
+  }
+
+  /** Opens a new terminal. @throws Error with the engine's words when it refuses */
+  static async open(
+    api: ApiClient,
+    size: Size,
+    history: readonly string[],
+    events: ConnectionEvents,
+  ): Promise<Connection> {
+    const response = await api.request('/kubetab/terminals', {
+      method: 'POST',
+      body: JSON.stringify({ ...size, history }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    const { id } = (await response.json()) as { id: string };
+    const connection = new Connection(api, id, events);
+    await connection.#listen();
+    return connection;
+  }
+
+  /** Goes on with a terminal that an earlier page has opened; null when it is gone. */
+  static async resume(
+    api: ApiClient,
+    id: string,
+    events: ConnectionEvents,
+  ): Promise<Connection | null> {
+    const connection = new Connection(api, id, events);
+    return (await connection.#listen()) ? connection : null;
+  }
+
+  /** Sends keys. Those typed meanwhile go together in the next request, so that their order is kept. */
+  type(keys: string): void {
+    this.#waiting += keys;
+    if (!this.#sending) void this.#send();
+  }
+
+  resize(size: Size): void {
+    void this.#request('PUT', 'size', JSON.stringify(size));
+  }
+
+  /** Stops listening; the terminal lives on for a while, for a page that comes back. */
+  leave(): void {
+    this.#stopped.abort();
+  }
+
+  async #send(): Promise<void> {
+    this.#sending = true;
+    while (this.#waiting !== '') {
+      const keys = this.#waiting;
+      this.#waiting = '';
+      await this.#request('POST', 'input', keys);
+    }
+    this.#sending = false;
+  }
+
+  async #request(method: string, what: string, body: string): Promise<void> {
+    try {
+      const response = await this.#api.request(`/kubetab/terminals/${this.id}/${what}`, {
+        method,
+        body,
+      });
+      await response.body?.cancel();
+    } catch {
+      // The engine is gone: the end of the output tells so.
+    }
+  }
+
+  async #listen(): Promise<boolean> {
+    const response = await this.#api.request(`/kubetab/terminals/${this.id}/output`, {
+      signal: this.#stopped.signal,
+    });
+    if (!response.ok || !response.body) return false;
+    void this.#read(response.body);
+    return true;
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = body.getReader();
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        this.#events.onOutput(value);
+      }
+      if (!this.#stopped.signal.aborted) this.#events.onEnd('left');
+    } catch {
+      if (!this.#stopped.signal.aborted) this.#events.onEnd('lost');
+    }
+  }
+}

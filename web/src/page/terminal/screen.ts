@@ -1,0 +1,163 @@
+/** xterm.js, in a chunk of its own: the page is there before it. */
+import { FitAddon } from '@xterm/addon-fit';
+import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import { MESSAGE_OSC, parseMessage, type ShellMessage } from './messages';
+
+export interface ScreenEvents {
+  onKeys(keys: string): void;
+  onResize(size: { columns: number; rows: number }): void;
+  onMessage(message: ShellMessage): void;
+}
+
+export interface Screen {
+  readonly size: { columns: number; rows: number };
+  write(bytes: Uint8Array | string, isReplay?: boolean): void;
+  /** Text of ours, which is no command's output. */
+  say(text: string): void;
+  type(keys: string): void;
+  reset(): void;
+  focus(): void;
+  restyle(): void;
+  destroy(): void;
+}
+
+export function createScreen(host: HTMLElement, label: string, events: ScreenEvents): Screen {
+  const term = new Xterm({
+    allowProposedApi: false,
+    convertEol: false,
+    cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
+    documentOverride: withStyleSheets(document),
+    fontFamily: property('--mono'),
+    fontSize: 13,
+    lineHeight: 1.3,
+    linkHandler: null, // no sequence opens a page
+    minimumContrastRatio: 4.5,
+    scrollback: 5000,
+    theme: colours(),
+  });
+  const fit = new FitAddon();
+  term.loadAddon(fit);
+  let replays = 0;
+  term.parser.registerOscHandler(MESSAGE_OSC, (text) => {
+    const message = replays > 0 ? null : parseMessage(text);
+    if (message) events.onMessage(message);
+    return true;
+  });
+  // Nothing that is printed may rename the page, open links or fill the clipboard.
+  for (const number of [0, 1, 2, 7, 8, 9, 50, 52, 133, 633, 777, 1337]) {
+    term.parser.registerOscHandler(number, () => true);
+  }
+  term.attachCustomKeyEventHandler((event) => {
+    if (event.type !== 'keydown') return true;
+    if (event.key === 'Tab' && event.shiftKey) return false; // the way out for the keyboard
+    const command = event.ctrlKey || event.metaKey;
+    if (command && event.key.toLowerCase() === 'c' && term.hasSelection()) return false; // copies
+    if (command && event.key.toLowerCase() === 'v') return false; // pastes
+    return !(command && event.key.toLowerCase() === 'k' && event.metaKey);
+  });
+  term.onData(events.onKeys);
+  term.onResize(({ cols, rows }) => events.onResize({ columns: cols, rows }));
+  term.open(host);
+  term.textarea?.setAttribute('aria-label', label);
+  const observer = new ResizeObserver(() => {
+    if (host.clientWidth > 0 && host.clientHeight > 0) fit.fit();
+  });
+  observer.observe(host);
+  fit.fit();
+  return {
+    get size() {
+      return { columns: term.cols, rows: term.rows };
+    },
+    write(bytes, isReplay) {
+      if (!isReplay) return term.write(bytes);
+      replays += 1;
+      term.write(bytes, () => {
+        replays -= 1;
+      });
+    },
+    say: (text) => term.write(`\r\n\x1b[2m${text}\x1b[0m\r\n`),
+    type: (keys) => term.input(keys),
+    reset: () => term.reset(),
+    focus: () => term.focus(),
+    restyle() {
+      term.options.theme = colours();
+    },
+    destroy() {
+      observer.disconnect();
+      term.dispose();
+    },
+  };
+}
+
+function property(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** The page's own colours, so that a red word is the red of the page. */
+function colours(): ITheme {
+  const [text, faint, muted] = [property('--text'), property('--faint'), property('--muted')];
+  const [red, green, yellow] = [property('--bad'), property('--good'), property('--warn')];
+  const [blue, magenta, cyan] = [property('--accent'), property('--watch'), property('--get')];
+  return {
+    background: property('--ground'),
+    foreground: text,
+    cursor: text,
+    cursorAccent: property('--ground'),
+    selectionBackground: property('--selection'),
+    black: faint,
+    red,
+    green,
+    yellow,
+    blue,
+    magenta,
+    cyan,
+    white: text,
+    brightBlack: muted,
+    brightRed: red,
+    brightGreen: green,
+    brightYellow: yellow,
+    brightBlue: blue,
+    brightMagenta: magenta,
+    brightCyan: cyan,
+    brightWhite: text,
+  };
+}
+
+/**
+ * The document as xterm.js is to see it. It writes its styles into `style` elements, which the content security policy
+ * forbids; what it gets instead puts them into a constructed style sheet.
+ */
+function withStyleSheets(real: Document): Document {
+  return new Proxy(real, {
+    get(target, key) {
+      if (key === 'createElement') {
+        return (name: string) =>
+          name === 'style' ? styleElement(target) : target.createElement(name);
+      }
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+function styleElement(target: Document): HTMLElement {
+  const element = target.createElement('span');
+  element.hidden = true;
+  const sheet = new CSSStyleSheet();
+  target.adoptedStyleSheets.push(sheet);
+  let text = '';
+  Object.defineProperty(element, 'textContent', {
+    get: () => text,
+    set: (css: string) => {
+      text = css;
+      sheet.replaceSync(css);
+    },
+  });
+  const { remove } = element;
+  element.remove = () => {
+    target.adoptedStyleSheets = target.adoptedStyleSheets.filter((other) => other !== sheet);
+    remove.call(element);
+  };
+  return element;
+}

@@ -1,0 +1,174 @@
+import { effect, signal } from '@preact/signals';
+import { directApi, engineState, untilReady } from '../engine/cluster';
+import { Connection } from './connection';
+import { keepLine, pastLines } from './history';
+import type { ShellMessage } from './messages';
+import type { Screen } from './screen';
+import { terminalWords } from './words';
+
+/** A file that a command wants edited (kubectl edit, vi): answer with `finishEdit`. */
+export interface PendingEdit {
+  readonly token: string;
+  readonly path: string;
+}
+
+/** The edits that commands wait for, oldest first. */
+export const pendingEdits = signal<readonly PendingEdit[]>([]);
+
+/** Tells the command that waits whether the file at its path has been saved or is to be left as it was. */
+export async function finishEdit(token: string, saved: boolean): Promise<void> {
+  pendingEdits.value = pendingEdits.value.filter((edit) => edit.token !== token);
+  const response = await directApi()?.request(`/kubetab/edits/${encodeURIComponent(token)}`, {
+    method: 'POST',
+    body: JSON.stringify({ saved }),
+  });
+  await response?.body?.cancel();
+}
+
+/** Types into the terminal as if by hand; a line that ends with `\r` is run. */
+export function typeIntoTerminal(keys: string): void {
+  if (session) session.type(keys);
+  else typedBefore += keys;
+}
+
+/** Text typed for a terminal that is not there yet. A newcomer finds a first command. */
+let typedBefore = '';
+let session: Session | null = null;
+
+const ID = 'kubetab.terminal';
+const SCREEN = 'kubetab.terminal.screen';
+/** How much of what was printed is shown again after a reload. */
+const MOST_SHOWN = 100_000;
+
+/** One screen with whatever shell is behind it: none while the engine starts, another one after a restart. */
+export class Session {
+  readonly #screen: Screen;
+  readonly #gone = new AbortController();
+  #connection: Connection | null = null;
+  #queue = '';
+  #shown = '';
+  readonly #decoder = new TextDecoder();
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+    session = this;
+    if (typedBefore === '' && pastLines().length === 0) typedBefore = 'kubectl get namespaces';
+    void this.#connect(true);
+    addEventListener('pagehide', this.#keep);
+  }
+
+  /** What was typed, on this keyboard or by the page. */
+  type(keys: string): void {
+    if (this.#connection) {
+      this.#connection.type(keys);
+      return;
+    }
+    // Shown at once, and again by the shell when it is there.
+    this.#queue += keys;
+    this.#screen.write(keys.replaceAll('\r', '\r\n$ ').replaceAll('\x7f', '\b \b'));
+  }
+
+  resize(): void {
+    this.#connection?.resize(this.#screen.size);
+  }
+
+  message(message: ShellMessage): void {
+    switch (message.kind) {
+      case 'history':
+        keepLine(message.line);
+        return;
+      case 'edit':
+        pendingEdits.value = [...pendingEdits.value, message];
+        return;
+      case 'edited':
+        pendingEdits.value = pendingEdits.value.filter(({ token }) => token !== message.token);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  end(): void {
+    this.#keep();
+    removeEventListener('pagehide', this.#keep);
+    this.#gone.abort();
+    this.#connection?.leave();
+    if (session === this) session = null;
+  }
+
+  async #connect(isFirst: boolean): Promise<void> {
+    if (engineState.value?.phase !== 'ready') {
+      this.#screen.write(`\x1b[2m${terminalWords.waiting}\x1b[0m\r\n$ `);
+    }
+    this.type(typedBefore);
+    typedBefore = '';
+    try {
+      await untilReady(this.#gone.signal);
+      const api = directApi();
+      if (!api) throw new Error(terminalWords.noEngine);
+      const events = {
+        onOutput: (bytes: Uint8Array) => this.#show(bytes),
+        onEnd: (why: 'left' | 'lost') => this.#ended(why),
+      };
+      const before = isFirst ? sessionStorage.getItem(ID) : null;
+      this.#screen.reset();
+      if (before) {
+        const shown = sessionStorage.getItem(SCREEN) ?? '';
+        const resumed = await Connection.resume(api, before, events);
+        if (resumed) {
+          this.#shown = shown;
+          this.#screen.write(shown, true);
+          this.#adopt(resumed);
+          this.resize();
+          return;
+        }
+      }
+      this.#adopt(await Connection.open(api, this.#screen.size, pastLines(), events));
+    } catch (error) {
+      if (this.#gone.signal.aborted) return;
+      this.#screen.say(error instanceof Error ? error.message : String(error));
+      this.#afterEngine();
+    }
+  }
+
+  #adopt(connection: Connection): void {
+    this.#connection = connection;
+    sessionStorage.setItem(ID, connection.id);
+    if (this.#queue !== '') connection.type(this.#queue);
+    this.#queue = '';
+  }
+
+  #show(bytes: Uint8Array): void {
+    this.#shown = (this.#shown + this.#decoder.decode(bytes, { stream: true })).slice(-MOST_SHOWN);
+    this.#screen.write(bytes);
+  }
+
+  #ended(why: 'left' | 'lost'): void {
+    this.#connection = null;
+    this.#shown = '';
+    sessionStorage.removeItem(ID);
+    pendingEdits.value = [];
+    this.#screen.say(why === 'left' ? terminalWords.left : terminalWords.lost);
+    if (why === 'left') void this.#connect(false);
+    else this.#afterEngine();
+  }
+
+  /** Connects again when another engine is ready. */
+  #afterEngine(): void {
+    const stop = effect(() => {
+      if (engineState.value?.phase === 'ready' || this.#gone.signal.aborted) return;
+      queueMicrotask(() => {
+        stop();
+        if (!this.#gone.signal.aborted) void this.#connect(false);
+      });
+    });
+  }
+
+  readonly #keep = () => {
+    try {
+      sessionStorage.setItem(SCREEN, this.#shown);
+    } catch {
+      // Not shown again, then.
+    }
+  };
+}
