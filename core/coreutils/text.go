@@ -12,7 +12,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -246,35 +245,6 @@ func (k *Call) all(names []string) ([]string, int) {
 	return all, code
 }
 
-func sortCommand(k *Call) int {
-	f := k.Flags("kt")
-	all, code := k.all(f.Rest)
-	if f.On['n'] {
-		number := func(s string) float64 {
-			s = strings.TrimSpace(s)
-			end := 0
-			for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.' || s[end] == '-') {
-				end++
-			}
-			n, _ := strconv.ParseFloat(s[:end], 64)
-			return n
-		}
-		sort.SliceStable(all, func(i, j int) bool { return number(all[i]) < number(all[j]) })
-	} else {
-		slices.Sort(all)
-	}
-	if f.On['r'] {
-		slices.Reverse(all)
-	}
-	if f.On['u'] {
-		all = slices.Compact(all)
-	}
-	for _, text := range all {
-		fmt.Fprintln(k.Stdout, text)
-	}
-	return code
-}
-
 func uniq(k *Call) int {
 	f := k.Flags("")
 	all, code := k.all(f.Rest)
@@ -407,122 +377,6 @@ func cutCommand(k *Call) int {
 }
 
 // sed does s, d and p with a line number or pattern before them.
-func sed(k *Call) int {
-	f := k.Flags("e")
-	script := f.Value['e']
-	if !f.On['e'] {
-		if len(f.Rest) == 0 {
-			return k.Fail("no script")
-		}
-		script, f.Rest = f.Rest[0], f.Rest[1:]
-	}
-	address, action, err := parseSed(script, f.On['E'] || f.On['r'])
-	if err != nil {
-		return k.Fail("%v", err)
-	}
-	edit := func(all []string) string {
-		var b strings.Builder
-		for i, text := range all {
-			keep := !f.On['n']
-			if address(i+1, len(all), text) {
-				var printed bool
-				if text, printed, keep = action(text, keep); printed {
-					b.WriteString(text + "\n")
-				}
-			}
-			if keep {
-				b.WriteString(text + "\n")
-			}
-		}
-		return b.String()
-	}
-	if f.On['i'] {
-		code := 0
-		for _, name := range f.Rest {
-			data, err := k.Files.ReadFile(k.Path(name))
-			if err == nil {
-				var all []string
-				_ = lines(bytes.NewReader(data), func(text string) bool { all = append(all, text); return true })
-				err = k.Files.WriteFile(k.Path(name), []byte(edit(all)), 0o644)
-			}
-			if err != nil {
-				code = k.Fail("%s: %s", name, Reason(err))
-			}
-		}
-		return code
-	}
-	all, code := k.all(f.Rest)
-	fmt.Fprint(k.Stdout, edit(all))
-	return code
-}
-
-type sedAddress func(row, rows int, text string) bool
-type sedAction func(text string, keep bool) (out string, printed, kept bool)
-
-func parseSed(script string, extended bool) (sedAddress, sedAction, error) {
-	expression := func(s string) (*regexp.Regexp, error) {
-		if !extended {
-			s = strings.NewReplacer(`\(`, "(", `\)`, ")", `\+`, "+", `\|`, "|", "(", `\(`, ")", `\)`, "+", `\+`, "|", `\|`).Replace(s)
-		}
-		return regexp.Compile(s)
-	}
-	address := sedAddress(func(int, int, string) bool { return true })
-	script = strings.TrimSpace(script)
-	switch {
-	case strings.HasPrefix(script, "/"):
-		pattern, rest, ok := strings.Cut(script[1:], "/")
-		re, err := expression(pattern)
-		if !ok || err != nil {
-			return nil, nil, fmt.Errorf("bad address in '%s'", script)
-		}
-		address, script = func(_, _ int, text string) bool { return re.MatchString(text) }, rest
-	case strings.HasPrefix(script, "$"):
-		address, script = func(row, rows int, _ string) bool { return row == rows }, script[1:]
-	case script != "" && script[0] >= '0' && script[0] <= '9':
-		end := strings.IndexFunc(script, func(r rune) bool { return (r < '0' || r > '9') && r != ',' })
-		if end < 0 {
-			return nil, nil, fmt.Errorf("missing command")
-		}
-		low, high, isRange := strings.Cut(script[:end], ",")
-		a, _ := strconv.Atoi(low)
-		b, _ := strconv.Atoi(high)
-		if !isRange {
-			b = a
-		}
-		address, script = func(row, _ int, _ string) bool { return row >= a && row <= b }, script[end:]
-	}
-	switch {
-	case script == "d":
-		return address, func(text string, _ bool) (string, bool, bool) { return text, false, false }, nil
-	case script == "p":
-		return address, func(text string, keep bool) (string, bool, bool) { return text, true, keep }, nil
-	case len(script) > 2 && script[0] == 's':
-		parts := strings.Split(script[2:], script[1:2])
-		if len(parts) != 3 {
-			return nil, nil, fmt.Errorf("bad s command '%s'", script)
-		}
-		if strings.Contains(parts[2], "I") || strings.Contains(parts[2], "i") {
-			parts[0] = "(?i)" + parts[0]
-		}
-		re, err := expression(parts[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		with := regexp.MustCompile(`\\([0-9])`).ReplaceAllString(strings.ReplaceAll(parts[1], "$", "$$"), "$${$1}")
-		with = strings.ReplaceAll(with, "&", "${0}")
-		return address, func(text string, keep bool) (string, bool, bool) {
-			matched := re.MatchString(text)
-			if strings.Contains(parts[2], "g") {
-				text = re.ReplaceAllString(text, with)
-			} else if at := re.FindStringSubmatchIndex(text); at != nil {
-				text = text[:at[0]] + string(re.ExpandString(nil, with, text, at)) + text[at[1]:]
-			}
-			return text, matched && strings.Contains(parts[2], "p"), keep
-		}, nil
-	}
-	return nil, nil, fmt.Errorf("unsupported command %s", script)
-}
-
 func tee(k *Call) int {
 	f := k.Flags("")
 	out := []io.Writer{k.Stdout}

@@ -29,7 +29,7 @@ func diff(_ *session, c *coreutils.Call) int {
 	code := 0
 	for _, name := range names {
 		from, to := join(f.Rest[0], name), join(f.Rest[1], name)
-		text, err := unified(c, from, to)
+		text, err := compare(c, from, to, f.On['u'] || f.On['U'])
 		if err != nil {
 			return c.Fail("%s", coreutils.Reason(err)) + 1
 		}
@@ -81,7 +81,8 @@ func compared(a, b string, absent bool) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-func unified(c *coreutils.Call, from, to string) (string, error) {
+// compare returns what differs, as -u or without.
+func compare(c *coreutils.Call, from, to string, unified bool) (string, error) {
 	var text [2]string
 	var date [2]string
 	for i, name := range []string{from, to} {
@@ -102,6 +103,9 @@ func unified(c *coreutils.Call, from, to string) (string, error) {
 	if text[0] == text[1] {
 		return "", nil
 	}
+	if !unified {
+		return normal(lines(text[0]), lines(text[1])), nil
+	}
 	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: lines(text[0]), B: lines(text[1]), FromFile: from, ToFile: to, FromDate: date[0], ToDate: date[1], Context: 3,
 	})
@@ -114,4 +118,32 @@ func lines(text string) []string {
 		all[n-1] += "\n\\ No newline at end of file\n"
 	}
 	return all
+}
+
+// normal is the format of diff without -u.
+func normal(a, b []string) string {
+	var out strings.Builder
+	span := func(from, to int) string { // lines are counted from one
+		if to-from <= 1 {
+			return fmt.Sprint(to)
+		}
+		return fmt.Sprintf("%d,%d", from+1, to)
+	}
+	for _, op := range difflib.NewMatcher(a, b).GetOpCodes() {
+		letter := map[byte]string{'r': "c", 'd': "d", 'i': "a"}[op.Tag]
+		if letter == "" {
+			continue
+		}
+		fmt.Fprintf(&out, "%s%s%s\n", span(op.I1, op.I2), letter, span(op.J1, op.J2))
+		for _, line := range a[op.I1:op.I2] {
+			out.WriteString("< " + line)
+		}
+		if op.Tag == 'r' {
+			out.WriteString("---\n")
+		}
+		for _, line := range b[op.J1:op.J2] {
+			out.WriteString("> " + line)
+		}
+	}
+	return out.String()
 }

@@ -128,9 +128,6 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 		WithWarningPrinter(streams)
 	var level verbosity
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		// Upstream sets the one for the whole process, which controllers in it
-		// would write to as well.
-		rest.SetDefaultWarningHandler(rest.WarningLogger{})
 		config.WarningHandler = warnings
 		config.QPS = -1 // flow control is the server's
 		config = c.wrap(ctx, config)
@@ -151,7 +148,11 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 	answerCanI(root, cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags)), streams)
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		if err := before(cmd, args); err != nil {
+		err := before(cmd, args)
+		// Upstream has made the command's handler that of the whole process,
+		// controllers included. It is given to the command's own clients above.
+		rest.SetDefaultWarningHandler(rest.WarningLogger{})
+		if err != nil {
 			return err
 		}
 		return c.discovery.lend(ctx, flags)
