@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
+import { coarseWhileIdle } from '../timers.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
 import { environment, MemoryFiles } from './files.mjs';
 
@@ -93,6 +94,7 @@ async function readSnapshot(path, module, config) {
 // A program that reports its end to engine.
 function newProgram(engine) {
   const go = new globalThis.Go();
+  engine.asked = coarseWhileIdle(go);
   go.argv = ['kubetab'];
   go.env = { ...environment };
   go.exit = (code) => engine.ended(code);
@@ -126,6 +128,8 @@ export class Engine {
   #settleStarted;
   #settleExited;
 
+  /** @internal Tells that somebody asks something. */
+  asked = () => {};
   /** The module's linear memory. */
   memory;
   /** Why what was kept is of no use, if it is not. */
@@ -180,6 +184,7 @@ export class Engine {
    */
   open({ method, url, headers = [], hasBody = false }, on) {
     this.#assertRuns();
+    this.asked();
     const id = ++this.#lastID;
     this.#streams.set(id, on);
     this.#functions.request(id, method, url, headers, hasBody);

@@ -140,6 +140,23 @@ test('a panic of another goroutine ends the engine with its text, and every requ
   await assert.rejects(dying.stage('never'), /nobody recovers this/);
 });
 
+test('an idle engine wakes seldom, and one that is asked on time', async () => {
+  let program;
+  const idle = await startEngine({ wasm, onLog() {}, onProgram: (p) => (program = p) });
+  await idle.stage('ready');
+  const wakes = [];
+  const resume = program._resume;
+  program._resume = () => {
+    wakes.push(performance.now());
+    resume();
+  };
+  const apart = () => (wakes.at(-1) - wakes.at(-9)) / 8;
+  await until('it sleeps for long', () => wakes.length > 8 && apart() > 200);
+  await idle.fetch('/readyz');
+  await until('it wakes as often as it wants', () => apart() < 50);
+  await idle.close();
+});
+
 test('at rest Go holds nothing of JavaScript that cannot be named', async () => {
   await (await engine.fetch('/echo', { method: 'POST', body: Buffer.alloc(1 << 20), headers: { 'x-value': 'a' } })).arrayBuffer();
   await (await engine.fetch('/watch')).body.cancel();

@@ -16,12 +16,16 @@ type state struct {
 	held  js.Value
 }
 
-// newState begins to count seconds.
+// newState begins to count seconds, and looks a hundred times in each whether there is something to do.
 func newState(start time.Time) *state {
 	s := &state{start: start}
 	go func() {
 		for range time.Tick(time.Second) {
 			s.ticks.Add(1)
+		}
+	}()
+	go func() {
+		for range time.Tick(10 * time.Millisecond) {
 		}
 	}()
 	return s

@@ -1,6 +1,7 @@
 import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
+import { coarseWhileIdle } from '../../../wasm/timers.mjs';
 import type { Dead, StageTime } from '../protocol';
 import { DownloadError, type OnBytes, together } from './download';
 import type { Kept } from './kept';
@@ -30,6 +31,7 @@ export class Program {
   readonly #requests: Requests;
   readonly #kept: Kept | null;
   readonly #output = captureOutput();
+  #asked: () => void = () => undefined;
   #over = false;
   #offered = false;
   #fatal = '';
@@ -117,6 +119,7 @@ export class Program {
 
   #newGo(): GoProgram {
     const go = new Go();
+    this.#asked = coarseWhileIdle(go);
     go.argv = ['kubetab'];
     go.env = { ...environment };
     new MemoryFiles().install(globalThis);
@@ -134,7 +137,14 @@ export class Program {
     const engine = globalThis.kubetabEngine;
     if (this.#over || !engine || this.#offered) return;
     this.#offered = true;
-    this.#events.onEngine(guarded(engine, (e) => this.failed(e)));
+    const guard = guarded(engine, (e) => this.failed(e));
+    this.#events.onEngine({
+      ...guard,
+      request: (...args) => {
+        this.#asked();
+        guard.request(...args);
+      },
+    });
   }
 
   /** @param onStarted when the program starts from nothing; one that goes on takes no requests before it is ready */
