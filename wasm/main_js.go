@@ -21,6 +21,10 @@ const closeLimit = 10 * time.Second
 // memory until the browser ends the worker. Bodies as deep as upstream allows need a fraction of it.
 const maxStack = 256 << 20
 
+// frozenGCPercent is for an engine that will be frozen: memory that it takes while it starts, everyone who goes on from
+// the snapshot has, and nobody waits for it.
+const frozenGCPercent = 10
+
 func main() {
 	start := time.Now()
 	host, err := boundary.FindHost()
@@ -46,6 +50,9 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	debug.SetGCPercent(s.GCPercent)
+	if s.ToBeFrozen {
+		debug.SetGCPercent(frozenGCPercent)
+	}
 	debug.SetMaxStack(maxStack)
 	logWarningsOnly(s.Verbosity)
 
@@ -102,6 +109,7 @@ func run(host *boundary.Host, start time.Time) error {
 			host.Stage("frozen", time.Since(start))
 		case <-thawed:
 			start = time.Now()
+			debug.SetGCPercent(s.GCPercent)
 			if err := keep.goOn(context.Background(), engine); err != nil {
 				return errors.Join(err, engine.Close())
 			}
