@@ -23,7 +23,8 @@ export class Keeper {
   constructor(info: ModuleInfo, base: URL) {
     this.#info = info;
     this.#base = base;
-    this.#kept = info.snapshot ? new Kept(info.snapshot.url) : null;
+    // With its path: another copy of the page on this origin has a cluster of its own.
+    this.#kept = info.snapshot ? new Kept(new URL(info.snapshot.url, base).pathname) : null;
     this.#state = this.#fresh();
   }
 

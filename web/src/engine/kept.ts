@@ -1,5 +1,3 @@
-import type { KubetabEngine } from './seam';
-
 /**
  * What the cluster of this browser has become, kept from visit to visit in IndexedDB: entries of the engine's journal,
  * under the snapshot they go on from. Another build has another snapshot, and with it a cluster of its own.
@@ -21,20 +19,18 @@ export class Kept {
     this.#database.catch((error) => this.#fail(error));
   }
 
-  /** Tells `engine` of everything; to be called before `thawed`. Without a database there is nothing to tell. */
-  async tell(engine: KubetabEngine): Promise<void> {
+  /** Everything, by name. Without a database there is nothing. */
+  async read(): Promise<[name: string, record: Uint8Array][]> {
     try {
       const store = (await this.#database).transaction(STORE).objectStore(STORE);
       const [keys, records] = await Promise.all([
         done(store.getAllKeys(this.#all())),
         done(store.getAll(this.#all())),
       ]);
-      keys.forEach((key, i) => {
-        const [, name] = key as [string, string];
-        engine.kept(name, records[i] as Uint8Array);
-      });
+      return keys.map((key, i) => [(key as [string, string])[1], records[i] as Uint8Array]);
     } catch (error) {
       this.#fail(error);
+      return [];
     }
   }
 

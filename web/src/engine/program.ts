@@ -52,14 +52,15 @@ export class Program {
         return;
       }
       const [ofModule, ofSnapshot] = together(2, this.#events.onBytes) as [OnBytes, OnBytes];
-      const [module, snapshot] = await Promise.all([
+      const [module, snapshot, earlier] = await Promise.all([
         compileModule(info, base, ofModule),
         fetchSnapshot(info, base, ofSnapshot),
+        this.#kept?.read() ?? [],
       ]);
       if (this.#over) return;
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      if (!snapshot || !(await this.#resume(module, snapshot))) await this.#start(module);
+      if (!snapshot || !(await this.#resume(module, snapshot, earlier))) await this.#start(module);
     } catch (error) {
       this.failed(error);
     }
@@ -97,7 +98,11 @@ export class Program {
   }
 
   /** @returns false when the snapshot turns out not to fit */
-  async #resume(module: WebAssembly.Module, snapshot: Snapshot): Promise<boolean> {
+  async #resume(
+    module: WebAssembly.Module,
+    snapshot: Snapshot,
+    earlier: readonly [name: string, record: Uint8Array][],
+  ): Promise<boolean> {
     const go = this.#newGo();
     this.#setHost();
     continueClocks(go, snapshot.header);
@@ -112,8 +117,8 @@ export class Program {
       return false;
     }
     const engine = globalThis.kubetabEngine;
-    if (engine) await this.#kept?.tell(engine);
-    if (!this.#over) engine?.thawed();
+    for (const [name, record] of earlier) engine?.kept(name, record);
+    engine?.thawed();
     return true;
   }
 
