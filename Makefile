@@ -103,7 +103,7 @@ check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rule
 	@scripts/step "gofmt" scripts/gofmt
 	@scripts/step "go mod tidy changes nothing" go mod tidy -diff
 	@scripts/step "go vet" go vet -tags $(TAGS) ./...
-	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core ./core/clock ./core/controllers/... ./core/scheduling ./core/node/... ./core/etcd ./core/etcd/internal/...
+	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core ./core/clock ./core/controllers/... ./core/scheduling ./core/node/... ./core/coreutils ./core/shell/... ./core/etcd ./core/etcd/internal/...
 	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) ./...
 	@scripts/step "TypeScript and lint" npm run --silent check -w web
 	@scripts/size --check
@@ -126,6 +126,7 @@ test-transcripts: wasm
 	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm
 	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --out build/wasm/transcripts.snapshot
 	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm -snapshot ../build/wasm/transcripts.snapshot
+	@go test -tags $(TAGS) -ldflags="$(X_VERSION)" -count=1 ./core/shell -run 'TestLines|TestModule' -wasm $(CURDIR)/build/wasm/kubetab.wasm
 
 .PHONY: test-cluster
 test-cluster: native wasm

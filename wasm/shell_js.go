@@ -19,7 +19,8 @@ const (
 // apiAddress is where kubectl and curl find the API, on a network that exists in this program only.
 const apiAddress = "127.0.0.1:6443"
 
-// peopleTokens are fresh tokens for the kubeconfig of the terminal.
+// peopleTokens are tokens for the kubeconfig of the terminal. They are no secrets: a snapshot holds them, and who can
+// reach the API at all is the administrator without any.
 func peopleTokens() map[string]string {
 	tokens := map[string]string{}
 	for _, p := range core.People {

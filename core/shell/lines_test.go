@@ -86,7 +86,7 @@ func post(t *testing.T, url, command string) shell.Result {
 // startModule starts the module under Node, behind HTTP, until the test ends.
 func startModule(t *testing.T) (url string) {
 	t.Helper()
-	node := exec.CommandContext(t.Context(), "node", filepath.Join(here, "../../wasm/host.mjs"), "--wasm", *module)
+	node := exec.Command("node", filepath.Join(here, "../../wasm/host.mjs"), "--wasm", *module)
 	node.Stderr = os.Stderr
 	out, err := node.StdoutPipe()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -52,8 +53,7 @@ type Shell struct {
 // New serves the API on config's listener, which Close closes. Errors: an
 // address that makes no URL.
 func New(config Config) (*Shell, error) {
-	dialer := &net.Dialer{}
-	cluster, err := kubectl.NewCluster("https://"+config.Listener.Addr().String(), config.Tokens[core.People[0].Name], dialer.DialContext)
+	cluster, err := kubectl.NewCluster("https://"+config.Listener.Addr().String(), config.Tokens[core.People[0].Name], dial)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,15 @@ func New(config Config) (*Shell, error) {
 		}
 	}()
 	return s, nil
+}
+
+// dial connects to an address of the process. Its network on js has no names.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if port, ok := strings.CutPrefix(address, "localhost:"); ok {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
 }
 
 // discard is where net/http complains of connections that were cut: that is how

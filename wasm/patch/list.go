@@ -98,6 +98,15 @@ var patches = []patch{
 		why:    "socket options of a listener; the engine has none",
 	},
 	{
+		module: "k8s.io/kubectl", file: "pkg/cmd/exec/exec.go",
+		sha256: "a05218a561a7e8b1c07f9d1e6e4ea4509c62282c705fc164d13fbc7d2f194a85",
+		edits: []edit{{
+			"\tstdin, stdout, _ := o.overrideStreams()\n",
+			"\tstdin, stdout := o.In, o.Out\n",
+		}},
+		why: "a terminal is taken for the process's own; in the tab there are several, and the command has the streams of its own",
+	},
+	{
 		module: "k8s.io/kubectl", file: "pkg/cmd/plugin.go",
 		sha256: "b56c0d96d6a3be4ec81fedc806ad78e27a3971246bd4a386dd8038092bc7ff21",
 		edits: []edit{

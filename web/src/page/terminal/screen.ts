@@ -27,7 +27,6 @@ export function createScreen(host: HTMLElement, label: string, events: ScreenEve
     allowProposedApi: false,
     convertEol: false,
     cursorBlink: !matchMedia('(prefers-reduced-motion: reduce)').matches,
-    documentOverride: withStyleSheets(document),
     fontFamily: property('--mono'),
     fontSize: 13,
     lineHeight: 1.3,
@@ -58,7 +57,7 @@ export function createScreen(host: HTMLElement, label: string, events: ScreenEve
   });
   term.onData(events.onKeys);
   term.onResize(({ cols, rows }) => events.onResize({ columns: cols, rows }));
-  term.open(host);
+  withStyleSheets(() => term.open(host));
   term.textarea?.setAttribute('aria-label', label);
   const observer = new ResizeObserver(() => {
     if (host.clientWidth > 0 && host.clientHeight > 0) fit.fit();
@@ -125,39 +124,44 @@ function colours(): ITheme {
 }
 
 /**
- * The document as xterm.js is to see it. It writes its styles into `style` elements, which the content security policy
- * forbids; what it gets instead puts them into a constructed style sheet.
+ * Runs `make` in a document that makes no `style` elements, which the content security policy forbids: what stands for
+ * one puts its text into a constructed style sheet.
  */
-function withStyleSheets(real: Document): Document {
-  return new Proxy(real, {
-    get(target, key) {
-      if (key === 'createElement') {
-        return (name: string) =>
-          name === 'style' ? styleElement(target) : target.createElement(name);
-      }
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+function withStyleSheets(make: () => void): void {
+  document.createElement = (name: string, options?: ElementCreationOptions) =>
+    name === 'style'
+      ? styleSheet()
+      : Document.prototype.createElement.call(document, name, options);
+  try {
+    make();
+  } finally {
+    // What is left is the prototype's.
+    delete (document as Partial<Document>).createElement;
+  }
 }
 
-function styleElement(target: Document): HTMLElement {
-  const element = target.createElement('span');
+function styleSheet(): HTMLElement {
+  const element = Document.prototype.createElement.call(document, 'span');
   element.hidden = true;
   const sheet = new CSSStyleSheet();
-  target.adoptedStyleSheets.push(sheet);
+  document.adoptedStyleSheets.push(sheet);
   let text = '';
-  Object.defineProperty(element, 'textContent', {
+  const content: PropertyDescriptor = {
     get: () => text,
     set: (css: string) => {
       text = css;
       sheet.replaceSync(css);
     },
+  };
+  Object.defineProperties(element, {
+    textContent: content,
+    innerText: content,
+    sheet: { value: sheet },
   });
-  const { remove } = element;
+  const remove = element.remove.bind(element);
   element.remove = () => {
-    target.adoptedStyleSheets = target.adoptedStyleSheets.filter((other) => other !== sheet);
-    remove.call(element);
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet);
+    remove();
   };
   return element;
 }
