@@ -41,8 +41,30 @@ var patches = []patch{
 				"\twriteFindFuncTab := func(_ *Link, s loader.Sym) {\n",
 				"\twriteFindFuncTab := func(_ *Link, s loader.Sym) {\n\t\treturn\n",
 			},
+			{
+				"\t\tpcSyms := []loader.Sym{pcsp, pcfile, pcline}\n",
+				"\t\tpcSyms := []loader.Sym{pcsp, pcfile, pcline}\n\t\tif generated(ctxt, s, fi) {\n\t\t\tpcSyms = pcSyms[:1]\n\t\t}\n",
+			},
+			{
+				"\t\tfor i, nf := 0, int(fi.NumFile()); i < nf; i++ {\n\t\t\tf(cu, fi.File(i))\n",
+				"\t\tfor i, nf := 0, int(fi.NumFile()); i < nf && !generated(ctxt, s, fi); i++ {\n\t\t\tf(cu, fi.File(i))\n",
+			},
+			{"// walkFilenames walks funcs, calling", `// generated reports whether a function is all of files that a generator of Kubernetes has written.
+func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
+	cu := ctxt.loader.SymUnit(s)
+	n := int(fi.NumFile())
+	for i := range n {
+		name := filepath.Base(cu.FileTable[fi.File(i)])
+		if !strings.HasPrefix(name, "zz_generated.") && !strings.HasSuffix(name, ".pb.go") {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// walkFilenames walks funcs, calling`},
 		},
-		why: "the table from program counters to functions has 20 bytes for each 4 KiB, and on wasm each function is 64 KiB apart: 37 MB of memory that runtime/symtab.go below does without",
+		why: "the table from program counters to functions has 20 bytes for each 4 KiB, and on wasm each function is 64 KiB apart: 37 MB of memory that runtime/symtab.go below does without; and traces name the functions of generated files without their lines, which are a third of all",
 	},
 	{
 		module: linker, file: "cmd/link/internal/wasm/asm.go",
