@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -74,8 +75,10 @@ func (f *Filter) take(out *bytes.Buffer, c byte) {
 				out.Write(f.pending)
 			}
 			f.state, f.pending = inText, f.pending[:0]
-		case c >= 0x20 && c <= 0x3f && len(f.pending) < longestCSI:
-			f.pending = append(f.pending, c)
+		case c >= 0x20 && c <= 0x3f:
+			if f.pending = append(f.pending, c); len(f.pending) > longestCSI {
+				f.pending = append(f.pending[:2], ' ') // with which nothing is allowed
+			}
 		case c == 0x1b:
 			f.state, f.pending = inEscape, f.pending[:0]
 		case c < 0x20: // a terminal would act on it inside the sequence
@@ -142,14 +145,16 @@ func bidi(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <
 
 // allowed reports whether the CSI sequence in pending may pass.
 func (f *Filter) allowed() bool {
-	last := f.pending[len(f.pending)-1]
-	for _, c := range f.pending[2 : len(f.pending)-1] {
-		if (c < '0' || c > '9') && c != ';' && c != ':' && (c != '?' || !f.Cursor) {
+	parameters, last := string(f.pending[2:len(f.pending)-1]), f.pending[len(f.pending)-1]
+	if f.Cursor && (last == 'h' || last == 'l') {
+		// Cursor keys, wrapping, the cursor itself, the other screen; not the
+		// mouse and whatever else makes a terminal type.
+		return parameters == "?1" || parameters == "?7" || parameters == "?25" || parameters == "?1049"
+	}
+	for i := range len(parameters) {
+		if c := parameters[i]; (c < '0' || c > '9') && c != ';' && c != ':' {
 			return false
 		}
 	}
-	if last == 'm' {
-		return true
-	}
-	return f.Cursor && bytes.IndexByte([]byte("ABCDEFGHJKLMPSTXdfhlr@"), last) >= 0
+	return last == 'm' || f.Cursor && strings.IndexByte("ABCDEFGHJKLMPSTXdfr@", last) >= 0
 }

@@ -1,7 +1,8 @@
-/** The lines that were entered, kept over reloads and shared by the tabs of the site. */
+/** What the terminal remembers. */
 const KEY = 'kubetab.terminal.history';
 const MOST = 1000;
 
+/** The lines that were entered, kept over reloads and shared by the tabs of the site. */
 export function pastLines(): string[] {
   try {
     const lines: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
@@ -17,6 +18,24 @@ export function keepLine(line: string): void {
   lines.push(line);
   try {
     localStorage.setItem(KEY, JSON.stringify(lines.slice(-MOST)));
+  } catch {
+    // Not remembered, then.
+  }
+}
+
+/** What belongs to this tab and survives its reload; null where there is nothing, or storage is closed to the page. */
+export function recall(key: string): string | null {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function keep(key: string, value: string | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, value);
   } catch {
     // Not remembered, then.
   }

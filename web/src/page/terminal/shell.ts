@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { directApi, engineState, untilReady } from '../engine/cluster';
 import { Connection } from './connection';
-import { keepLine, pastLines } from './history';
+import { keep, keepLine, pastLines, recall } from './history';
 import type { ShellMessage } from './messages';
 import type { Screen } from './screen';
 import { terminalWords } from './words';
@@ -110,10 +110,10 @@ export class Session {
         onOutput: (bytes: Uint8Array) => this.#show(bytes),
         onEnd: (why: 'left' | 'lost') => this.#ended(why),
       };
-      const before = isFirst ? sessionStorage.getItem(ID) : null;
+      const before = isFirst ? recall(ID) : null;
       this.#screen.reset();
       if (before) {
-        const shown = sessionStorage.getItem(SCREEN) ?? '';
+        const shown = recall(SCREEN) ?? '';
         const resumed = await Connection.resume(api, before, events);
         if (resumed) {
           this.#shown = shown;
@@ -133,7 +133,7 @@ export class Session {
 
   #adopt(connection: Connection): void {
     this.#connection = connection;
-    sessionStorage.setItem(ID, connection.id);
+    keep(ID, connection.id);
     if (this.#queue !== '') connection.type(this.#queue);
     this.#queue = '';
   }
@@ -146,7 +146,7 @@ export class Session {
   #ended(why: 'left' | 'lost'): void {
     this.#connection = null;
     this.#shown = '';
-    sessionStorage.removeItem(ID);
+    keep(ID, null);
     pendingEdits.value = [];
     this.#screen.say(why === 'left' ? terminalWords.left : terminalWords.lost);
     if (why === 'left') void this.#connect(false);
@@ -164,11 +164,5 @@ export class Session {
     });
   }
 
-  readonly #keep = () => {
-    try {
-      sessionStorage.setItem(SCREEN, this.#shown);
-    } catch {
-      // Not shown again, then.
-    }
-  };
+  readonly #keep = () => keep(SCREEN, this.#shown);
 }
