@@ -59,6 +59,9 @@ func (d *Discovery) current(ctx context.Context) (discovery.CachedDiscoveryInter
 	return d.cache, nil
 }
 
+// checkerAgent is the user agent of the question whether discovery has changed.
+const checkerAgent = "kubetab-discovery-check"
+
 // serverETag asks for the ETag of /apis, which changes with every resource.
 // Only when it is another one does the server send more than headers.
 func (d *Discovery) serverETag(ctx context.Context) (string, error) {
@@ -68,7 +71,7 @@ func (d *Discovery) serverETag(ctx context.Context) (string, error) {
 	}
 	r.Header.Set("Accept", aggregated)
 	r.Header.Set("Authorization", "Bearer "+d.cluster.Token)
-	r.Header.Set("User-Agent", rest.DefaultKubernetesUserAgent())
+	r.Header.Set("User-Agent", checkerAgent) // it is no request that kubectl would make
 	if d.etag != "" {
 		r.Header.Set("If-None-Match", d.etag)
 	}

@@ -37,6 +37,8 @@ let session: Session | null = null;
 
 const ID = 'kubetab.terminal';
 const SCREEN = 'kubetab.terminal.screen';
+/** Between two tries to reach an engine, in ms. */
+const PAUSE = 1000;
 /** How much of what was printed is shown again after a reload. */
 const MOST_SHOWN = 100_000;
 
@@ -111,7 +113,8 @@ export class Session {
         onEnd: (why: 'left' | 'lost') => this.#ended(why),
       };
       const before = isFirst ? recall(ID) : null;
-      this.#screen.reset();
+      if (isFirst) this.#screen.reset();
+      else this.#screen.write('\r\x1b[J');
       if (before) {
         const shown = recall(SCREEN) ?? '';
         const resumed = await Connection.resume(api, before, events);
@@ -127,7 +130,7 @@ export class Session {
     } catch (error) {
       if (this.#gone.signal.aborted) return;
       this.#screen.say(error instanceof Error ? error.message : String(error));
-      this.#afterEngine();
+      this.#later();
     }
   }
 
@@ -150,16 +153,18 @@ export class Session {
     pendingEdits.value = [];
     this.#screen.say(why === 'left' ? terminalWords.left : terminalWords.lost);
     if (why === 'left') void this.#connect(false);
-    else this.#afterEngine();
+    else this.#later();
   }
 
-  /** Connects again when another engine is ready. */
-  #afterEngine(): void {
+  /** Connects again, to another engine where this one is dead. */
+  #later(): void {
     const stop = effect(() => {
-      if (engineState.value?.phase === 'ready' || this.#gone.signal.aborted) return;
+      if (engineState.value?.phase === 'dead') return;
       queueMicrotask(() => {
         stop();
-        if (!this.#gone.signal.aborted) void this.#connect(false);
+        setTimeout(() => {
+          if (!this.#gone.signal.aborted) void this.#connect(false);
+        }, PAUSE);
       });
     });
   }
