@@ -1,0 +1,122 @@
+package requestlog
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Record is one request as the log tells it, in JSON. Times are in milliseconds.
+type Record struct {
+	ID    int64 `json:"id"`
+	Begin int64 `json:"begin"` // since 1970
+	// From is what made the request: the value of the header Kubetab-Client,
+	// "kubectl" for one with a Kubectl-Command, "page" for any other from
+	// outside, and the first word of the user agent for one from inside.
+	From     string `json:"from"`
+	Internal bool   `json:"internal,omitempty"` // made by a component inside the engine
+	Command  string `json:"command,omitempty"`  // of kubectl
+
+	Method string `json:"method"`
+	Path   string `json:"path"` // and query
+
+	// As the authorizer was asked; empty for a request that did not get so far.
+	Verb         string `json:"verb,omitempty"`
+	Group        string `json:"group,omitempty"`
+	Resource     string `json:"resource,omitempty"`
+	Subresource  string `json:"subresource,omitempty"`
+	Namespace    string `json:"namespace,omitempty"`
+	Name         string `json:"name,omitempty"`
+	User         string `json:"user,omitempty"`
+	Impersonator string `json:"impersonator,omitempty"`
+
+	Status       int    `json:"status,omitempty"` // 0 before the head
+	ContentType  string `json:"contentType,omitempty"`
+	HeadMS       int64  `json:"headMs,omitempty"`
+	MS           int64  `json:"ms"` // until its end, or until now
+	RequestBytes int64  `json:"requestBytes,omitempty"`
+	Bytes        int64  `json:"bytes,omitempty"`
+
+	Watch  bool  `json:"watch,omitempty"`
+	Events int64 `json:"events,omitempty"` // that a watch has sent
+	Done   bool  `json:"done,omitempty"`
+	// Broken says why the answer ended before it was complete.
+	Broken string `json:"broken,omitempty"`
+}
+
+// entry is a Record with what belongs to it. All of it is guarded by Log.mu.
+type entry struct {
+	Record
+	change int64 // of Log.change, when it was last changed
+	began  time.Time
+	gone   bool   // no longer in the log: nothing more is kept of it
+	reason string // why the authorizer allowed or refused
+
+	requestHeader  http.Header
+	responseHeader http.Header // of the answer, once it has begun
+	requestBody    body
+	responseBody   body
+	frames         *frames // of a watch
+}
+
+// clientHeader names the part of the page that made a request.
+const clientHeader = "Kubetab-Client"
+
+// from is Record.From.
+func from(r *http.Request, internal bool) string {
+	switch name := r.Header.Get(clientHeader); {
+	case isWord(name):
+		return name
+	case r.Header.Get("Kubectl-Command") != "":
+		return "kubectl"
+	case !internal:
+		return "page"
+	}
+	agent, _, _ := strings.Cut(r.UserAgent(), "/")
+	if agent == "" {
+		return "engine"
+	}
+	return agent
+}
+
+func isWord(s string) bool {
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	return strings.IndexFunc(s, func(c rune) bool { return (c < 'a' || c > 'z') && c != '-' }) < 0
+}
+
+const redacted = "(not kept)"
+
+// keep returns a copy of h without credentials.
+func keep(h http.Header) http.Header {
+	kept := h.Clone()
+	for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
+		if values := kept[name]; len(values) > 0 {
+			scheme, _, found := strings.Cut(values[0], " ")
+			if !found {
+				scheme = ""
+			}
+			kept[name] = []string{strings.TrimSpace(scheme + " " + redacted)}
+		}
+	}
+	for i, value := range kept["Sec-Websocket-Protocol"] {
+		if strings.Contains(value, "bearer.authorization.k8s.io") {
+			kept["Sec-Websocket-Protocol"][i] = redacted
+		}
+	}
+	return kept
+}
+
+// isWatch reports what k8s.io/apiserver/pkg/endpoints/request decides of a path and its query: a list that follows, or
+// the old form with /watch/ in it.
+func isWatch(r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	if watch := r.URL.Query()["watch"]; len(watch) > 0 && watch[0] != "0" && !strings.EqualFold(watch[0], "false") {
+		return true
+	}
+	parts := strings.SplitN(r.URL.Path, "/", 6)
+	return len(parts) > 3 && (parts[1] == "api" && parts[3] == "watch" || parts[1] == "apis" && len(parts) > 4 && parts[4] == "watch")
+}
