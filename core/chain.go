@@ -245,6 +245,9 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	if g.Authorization.Authorizer, g.RuleResolver, err = newAuthorizer(inf); err != nil {
 		return nil, err
 	}
+	if c.Requests != nil {
+		g.Authorization.Authorizer = c.Requests.Authorizer(g.Authorization.Authorizer)
+	}
 	applyAudit(g, c.Config)
 	return g, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/requestlog"
 )
 
 // Stage names a part of the start, in the order in which they are reported.
@@ -91,6 +92,10 @@ type Config struct {
 	// AuditPolicy is what to audit. Nil with a sink means the metadata of every
 	// request.
 	AuditPolicy *auditinternal.Policy
+
+	// Requests, if set, remembers the last requests for people to look at. The
+	// caller serves it where it wants to; see its package.
+	Requests *requestlog.Log
 
 	// FeatureGates sets upstream feature gates by name. They are global to the
 	// process: New fails when another engine in it runs with different ones.

@@ -140,11 +140,15 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare to run: %w", err)
 	}
-	inProcess.serve(chain.aggregator.GenericAPIServer.Handler)
+	var outside, inside http.Handler = chain.aggregator.GenericAPIServer.Handler, chain.aggregator.GenericAPIServer.Handler
+	if cfg.Requests != nil {
+		outside, inside = cfg.Requests.Wrap(outside, false), cfg.Requests.Wrap(inside, true)
+	}
+	inProcess.serve(inside)
 	cfg.OnStage(StageAPIs)
 
 	e := &Engine{
-		handler:   chain.aggregator.GenericAPIServer.Handler,
+		handler:   outside,
 		inProcess: inProcess,
 		loopback:  loopback,
 		store:     store,

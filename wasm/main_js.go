@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/wasm/boundary"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
@@ -82,8 +85,10 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 
+	requests := requestlog.New(requestlog.Options{})
 	c := s.engine()
 	c.Tap = keep.tap
+	c.Requests = requests
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	tokens := peopleTokens()
 	c.Admit(tokens)
@@ -100,7 +105,7 @@ func run(host *boundary.Host, start time.Time) error {
 		defer terminals.Close() // what it may return is of no interest any more
 		handler = with
 	}
-	b.SetHandler(handler)
+	b.SetHandler(withRequestLog(handler, requests))
 
 	for running := true; running; {
 		select {
@@ -110,6 +115,7 @@ func run(host *boundary.Host, start time.Time) error {
 		case <-thawed:
 			start = time.Now()
 			debug.SetGCPercent(s.GCPercent)
+			requests.Forget() // what the start asked of itself is nobody's history
 			if err := keep.goOn(context.Background(), engine); err != nil {
 				return errors.Join(err, engine.Close())
 			}
@@ -126,4 +132,17 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	return engine.Close()
+}
+
+// withRequestLog serves the log beside the API, to the page whose engine this is. Not by an http.ServeMux, which would
+// redirect paths that the API server answers itself.
+func withRequestLog(api http.Handler, requests *requestlog.Log) http.Handler {
+	own := requests.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == requestlog.Prefix || strings.HasPrefix(r.URL.Path, requestlog.Prefix+"/") {
+			own.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }

@@ -41,7 +41,9 @@ func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell
 	}
 	page := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/kubetab/") {
+		// The clock and compaction are the API server's own.
+		own := strings.HasPrefix(r.URL.Path, core.ClockPath) || r.URL.Path == core.CompactPath
+		if !own && strings.HasPrefix(r.URL.Path, "/kubetab/") {
 			page.ServeHTTP(w, r)
 			return
 		}
