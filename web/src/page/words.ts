@@ -1,8 +1,60 @@
-/** Every sentence of the page that is not an example's. One object, so that another language is another object. */
+/** Who makes requests, in words; a component of the cluster goes by its own name. */
+const FROM: Readonly<Record<string, string>> = {
+  view: 'live view',
+  editor: 'editor',
+  console: 'console',
+  control: 'page',
+  page: 'script',
+  terminal: 'terminal',
+};
+
+/** Sentences of the frame and the console; each other view has its own, loaded with it. */
 export const words = {
   tagline: 'The Kubernetes API server, in this tab',
-  skipToRequest: 'Skip to the request',
-  skipToResponse: 'Skip to the response',
+  skip: 'Skip to the main pane',
+  views: {
+    cluster: 'Cluster',
+    files: 'Files',
+    terminal: 'Terminal',
+    requests: 'Requests',
+    console: 'Console',
+    settings: 'Settings',
+  },
+  rail: { label: 'Views' },
+  pane: {
+    maximise: 'Fill the window',
+    restore: 'Back to its place',
+    resize: (what: string) => `Resize: ${what}`,
+  },
+  lazy: { what: 'A part of the page could not be loaded.', again: 'Try again' },
+  strip: {
+    region: 'Requests',
+    title: 'Requests',
+    none: 'Every request to the API server appears here as it happens.',
+    missing: 'This engine keeps no log of requests.',
+    running: 'running',
+    stream: (events: number) => `stream, ${events} ${events === 1 ? 'event' : 'events'}`,
+    from: (from: string) => FROM[from] ?? from,
+  },
+  identity: {
+    label: 'Acting as',
+    admin: 'administrator',
+    editor: 'editor',
+    viewer: 'viewer',
+    more: 'a service account ...',
+  },
+  palette: {
+    open: 'Go to or run',
+    key: 'Ctrl K',
+    placeholder: 'A kind, an object, a file, or something to do',
+    none: 'Nothing has this name.',
+    view: 'View',
+    identity: 'Identity',
+    actAs: (who: string) => `Act as ${who}`,
+    page: 'Page',
+    theme: 'Change the theme',
+    engine: 'Engine',
+  },
   theme: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
   engine: {
     connecting: 'Connecting to the engine',
@@ -143,5 +195,10 @@ export const words = {
     noHistory: 'Requests you send appear here, and stay in this tab when you reload it.',
     clear: 'Clear the history',
   },
-  tabs: { side: 'Examples', request: 'Request', response: 'Response' },
+  tabs: {
+    label: 'Parts of the console',
+    side: 'Examples',
+    request: 'Request',
+    response: 'Response',
+  },
 };

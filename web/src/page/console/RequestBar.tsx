@@ -1,7 +1,7 @@
-import { sendNow } from '../frame/pane';
 import { words } from '../words';
 import { draft, edit, METHODS } from './draft';
 import { PathInput } from './PathInput';
+import { sendNow } from './pane';
 import { isUnderWay, run, stop } from './run';
 import { requestInfo, verbClass } from './verbs';
 

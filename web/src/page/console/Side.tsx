@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { pane, sendNow } from '../frame/pane';
 import { words } from '../words';
 import { type Draft, draft, takesBody } from './draft';
 import { EXAMPLE_GROUPS, type Example } from './examples';
 import { clock, duration } from './format';
 import { clearHistory, history, type Past } from './history';
+import { pane, sendNow } from './pane';
 import { Tabs } from './Tabs';
 import { requestInfo, verbClass } from './verbs';
 

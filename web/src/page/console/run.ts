@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
-import { api, EngineDead, ready, refreshStats, untilReady } from '../engine/cluster';
+import { ask } from '../engine/ask';
+import { EngineDead, ready, refreshStats, untilReady } from '../engine/cluster';
+import { spoken } from '../frame/spoken';
 import { words } from '../words';
 import { type Draft, draft, takesBody } from './draft';
 import { bytes as size } from './format';
@@ -38,8 +40,6 @@ export interface Run {
 }
 
 export const run = signal<Run | null>(null);
-/** What a screen reader is told of the run. */
-export const spoken = signal('');
 
 let controller: AbortController | null = null;
 
@@ -81,7 +81,7 @@ export async function send(): Promise<void> {
     await untilReady(signal);
     began = performance.now();
     show({ phase: 'sent' });
-    const response = await api().request(request.path, {
+    const response = await ask('console', request.path, {
       method: request.method,
       headers: request.headers
         .filter(({ name }) => name.trim() !== '')

@@ -39,8 +39,9 @@ export class WatchLog {
     this.#interval = interval;
   }
 
-  add(text: string): void {
-    const event = read(text, ++this.#total);
+  /** @param at when it came, if that was not now */
+  add(text: string, at = Date.now()): void {
+    const event = read(text, ++this.#total, at);
     this.#events.push(event);
     if (this.#events.length > KEEP * 2) this.#events = this.#events.slice(-KEEP);
     this.#counts = { ...this.#counts, [event.type]: (this.#counts[event.type] ?? 0) + 1 };
@@ -83,7 +84,7 @@ interface RawEvent {
   object?: RawObject;
 }
 
-function read(text: string, seq: number): WatchEvent {
+function read(text: string, seq: number, at: number): WatchEvent {
   let raw: RawEvent = {};
   try {
     raw = JSON.parse(text) as RawEvent;
@@ -94,7 +95,7 @@ function read(text: string, seq: number): WatchEvent {
   const word = (value: unknown) => (typeof value === 'string' ? value : '');
   return {
     seq,
-    at: Date.now(),
+    at,
     type: word(raw.type) || 'UNREADABLE',
     kind: word(object?.kind),
     namespace: word(object?.metadata?.namespace),

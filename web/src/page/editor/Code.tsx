@@ -9,19 +9,21 @@ export function loadEditor(): Promise<typeof import('./code')> {
 }
 
 /** An editor, or a viewer when `readOnly`. Until CodeMirror is there the text is shown plain, in the same place. */
-export function Code({ text, language, readOnly, label, onChange }: CodeOptions) {
+export function Code({ text, language, readOnly, label, notes, onChange }: CodeOptions) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<CodeEditor | null>(null);
-  const latest = useRef({ text, language, onChange });
-  latest.current = { text, language, onChange };
+  const latest = useRef({ text, language, notes, onChange });
+  latest.current = { text, language, notes, onChange };
   const [loaded, setLoaded] = useState(false);
 
   useEffect(() => {
     let gone = false;
     void loadEditor().then(({ createEditor }) => {
       if (gone || !host.current) return;
+      const { notes: first, ...rest } = latest.current;
       editor.current = createEditor(host.current, {
-        ...latest.current,
+        ...rest,
+        ...(first && { notes: first }),
         readOnly,
         label,
         onChange: (changed) => latest.current.onChange?.(changed),
@@ -35,7 +37,7 @@ export function Code({ text, language, readOnly, label, onChange }: CodeOptions)
     };
   }, [readOnly, label]);
 
-  useEffect(() => editor.current?.setText(text, language), [text, language]);
+  useEffect(() => editor.current?.setText(text, language, notes), [text, language, notes]);
 
   return (
     <div class="code">

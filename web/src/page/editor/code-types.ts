@@ -1,16 +1,24 @@
 export type Language = 'json' | 'yaml' | 'text';
 
+/** Something said about a line, in a column of its own on the left; the class gives it a colour. */
+export interface LineNote {
+  readonly text: string;
+  readonly className: string;
+}
+
 export interface CodeOptions {
   readonly text: string;
   readonly language: Language;
   readonly readOnly: boolean;
   /** Name for screen readers. */
   readonly label: string;
+  /** By line, counted from 1. Only of a viewer. */
+  readonly notes?: ReadonlyMap<number, LineNote>;
   readonly onChange?: (text: string) => void;
 }
 
 export interface CodeEditor {
-  setText(text: string, language: Language): void;
+  setText(text: string, language: Language, notes?: ReadonlyMap<number, LineNote>): void;
   focus(): void;
   destroy(): void;
 }

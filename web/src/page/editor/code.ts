@@ -25,12 +25,14 @@ import { Compartment, EditorState, type Extension, type Text } from '@codemirror
 import {
   drawSelection,
   EditorView,
+  GutterMarker,
+  gutter,
   highlightActiveLine,
   keymap,
   lineNumbers,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { CodeEditor, CodeOptions, Language } from './code-types';
+import type { CodeEditor, CodeOptions, Language, LineNote } from './code-types';
 import { blocks, type FoldRange } from './fold-lines';
 
 const theme = EditorView.theme({
@@ -81,6 +83,61 @@ const theme = EditorView.theme({
     fontSize: '13px',
     backgroundImage: 'none',
   },
+  '.cm-notes .cm-gutterElement': { padding: '0' },
+  '.cm-note': {
+    display: 'block',
+    width: '13ch',
+    height: '100%',
+    padding: '0 6px',
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
+    fontSize: '11px',
+    borderRight: '3px solid var(--owner, transparent)',
+    color: 'var(--muted)',
+  },
+  ...Object.fromEntries(
+    Array.from({ length: 8 }, (_, i) => [`.owner-${i}`, { '--owner': `var(--owner-${i})` }]),
+  ),
+  '.cm-tooltip': {
+    background: 'var(--ground)',
+    color: 'var(--text)',
+    border: '0',
+    borderRadius: '6px',
+    boxShadow: 'var(--float)',
+    fontFamily: 'var(--sans)',
+    fontSize: '13px',
+    maxWidth: '460px',
+  },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '240px' },
+  '.cm-tooltip-autocomplete > ul > li': { padding: '2px 8px' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    background: 'var(--chosen)',
+    color: 'var(--text)',
+  },
+  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal' },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '600' },
+  '.cm-completionInfo': { padding: '8px 10px', lineHeight: '1.45' },
+  '.cm-hover': { padding: '8px 10px', lineHeight: '1.45', maxHeight: '320px', overflow: 'auto' },
+  '.cm-hover-path': { fontFamily: 'var(--mono)', fontWeight: '600' },
+  '.cm-hover-type': { color: 'var(--muted)', marginLeft: '8px' },
+  '.cm-hover-text': { margin: '4px 0 0', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' },
+  '.cm-lint-marker': { width: '0.9em', height: '0.9em' },
+  '.cm-lint-marker-error': { content: 'none', background: 'var(--bad)' },
+  '.cm-lint-marker-warning': { content: 'none', background: 'var(--warn)', borderRadius: '50%' },
+  '.cm-diagnostic': { padding: '4px 10px', borderLeft: '3px solid transparent' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
+  '.cm-diagnostic-warning': { borderLeftColor: 'var(--warn)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad)',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--warn)',
+    textUnderlineOffset: '3px',
+  },
   '.cm-searchMatch': { background: 'var(--match)' },
   '.cm-searchMatch.cm-searchMatch-selected': { background: 'var(--selection)' },
 });
@@ -106,11 +163,42 @@ function foldMark(open: boolean): HTMLElement {
   return mark;
 }
 
+class NoteMarker extends GutterMarker {
+  constructor(readonly note: LineNote) {
+    super();
+  }
+  override eq(other: NoteMarker): boolean {
+    return other.note.text === this.note.text && other.note.className === this.note.className;
+  }
+  override toDOM(): Node {
+    const mark = document.createElement('span');
+    mark.className = `cm-note ${this.note.className}`;
+    mark.textContent = this.note.text;
+    mark.title = this.note.text;
+    return mark;
+  }
+}
+
+function notesGutter(notes: ReadonlyMap<number, LineNote>): Extension {
+  return gutter({
+    class: 'cm-notes',
+    lineMarker(view, line) {
+      const note = notes.get(view.state.doc.lineAt(line.from).number);
+      return note ? new NoteMarker(note) : null;
+    },
+  });
+}
+
 function languageOf(language: Language): Extension {
   return language === 'json' ? json() : language === 'yaml' ? yaml() : [];
 }
 
-export function createEditor(host: HTMLElement, options: CodeOptions): CodeEditor {
+/** @param extra further extensions: what only the editor of files needs is not loaded with every viewer */
+export function createEditor(
+  host: HTMLElement,
+  options: CodeOptions,
+  extra: Extension = [],
+): CodeEditor & { readonly view: EditorView } {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const frame = document.createElement('div');
   const sheet = new CSSStyleSheet();
@@ -120,14 +208,20 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
   root.replaceChildren(frame);
 
   const language = new Compartment();
+  // What was typed comes back as the text to show, and by then more may have been typed: it must not undo that.
+  const typed: string[] = [];
+  let setting = false;
   const onChange = EditorView.updateListener.of((update) => {
-    if (update.docChanged) options.onChange?.(update.state.doc.toString());
+    if (!update.docChanged || setting) return;
+    const text = update.state.doc.toString();
+    typed.push(text);
+    options.onChange?.(text);
   });
   const own: Extension = options.readOnly
     ? [EditorState.readOnly.of(true)]
     : [history(), indentOnInput(), keymap.of([...historyKeymap, indentWithTab]), onChange];
   let folds: ReadonlyMap<number, FoldRange> = new Map();
-  const stateOf = (text: string, named: Language) => {
+  const stateOf = (text: string, named: Language, notes?: ReadonlyMap<number, LineNote>) => {
     folds = options.readOnly && named === 'json' ? blocks(text.split('\n')) : new Map();
     return EditorState.create({
       doc: text,
@@ -136,6 +230,7 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
           const range = folds.get(doc.lineAt(from).number);
           return range ? positions(doc, range) : null;
         }),
+        notes?.size ? notesGutter(notes) : [],
         lineNumbers(),
         codeFolding({ placeholderText: '\u2026' }),
         foldGutter({ markerDOM: foldMark }),
@@ -156,26 +251,38 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
         syntaxHighlighting(colours),
         language.of(languageOf(named)),
         theme,
+        extra,
       ],
     });
   };
   const view = new EditorView({
-    state: stateOf(options.text, options.language),
+    state: stateOf(options.text, options.language, options.notes),
     parent: frame,
     root,
   });
   foldNoise(view);
 
+  let noted = options.notes;
   return {
-    setText(text, named) {
+    view,
+    setText(text, named, notes) {
       if (options.readOnly) {
-        view.setState(stateOf(text, named));
+        const before = view.state.doc.toString();
+        if (before === text && notes === noted) return;
+        noted = notes;
+        const top = view.scrollDOM.scrollTop;
+        view.setState(stateOf(text, named, notes));
         foldNoise(view);
-        view.scrollDOM.scrollTop = 0;
+        // What is shown live keeps its place; another text begins at its beginning.
+        view.scrollDOM.scrollTop = text.slice(0, 80) === before.slice(0, 80) ? top : 0;
         return;
       }
-      if (view.state.doc.toString() !== text) {
+      const echo = typed.lastIndexOf(text);
+      typed.splice(0, echo + 1);
+      if (echo < 0 && view.state.doc.toString() !== text) {
+        setting = true;
         view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+        setting = false;
       }
       view.dispatch({ effects: language.reconfigure(languageOf(named)) });
     },
@@ -186,12 +293,31 @@ export function createEditor(host: HTMLElement, options: CodeOptions): CodeEdito
   /** managedFields is long and rarely what one looks for: an answer opens with it folded. */
   function foldNoise(target: EditorView): void {
     const { doc } = target.state;
+    const inYaml = folds.size === 0 ? yamlNoise(doc) : null;
+    if (inYaml) target.dispatch({ effects: foldEffect.of(inYaml) });
     const effects = [...folds.values()]
       .filter(({ first }) => doc.line(first).text.trim() === '"managedFields": [')
       .slice(0, MOST_FOLDED)
       .map((range) => foldEffect.of(positions(doc, range)));
     if (effects.length > 0) target.dispatch({ effects });
   }
+}
+
+/** managedFields of an object in YAML: the lines below the key that are indented deeper, or begin with its dash. */
+function yamlNoise(doc: Text): { from: number; to: number } | null {
+  for (let i = 1; i <= Math.min(doc.lines, 400); i++) {
+    const line = doc.line(i);
+    const found = /^( +)managedFields:$/.exec(line.text);
+    if (!found) continue;
+    const indent = found[1] as string;
+    let last = i;
+    while (last < doc.lines && /^(?: {2,}|- )/.test(doc.line(last + 1).text.slice(indent.length))) {
+      if (!doc.line(last + 1).text.startsWith(indent)) break;
+      last++;
+    }
+    return last > i ? { from: line.to, to: doc.line(last).to } : null;
+  }
+  return null;
 }
 
 /** A list of thousands is opened with this many of its objects tidied; folding all would take a while. */

@@ -54,7 +54,7 @@ export function EngineStatus() {
         <span class="pill-words">{state ? progressWords(state) : words.engine.connecting}</span>
         {state?.phase === 'ready' && <ReadyFigures startMs={state.startMs} />}
       </button>
-      {open.value && <Details state={state} />}
+      {open.value && <Details />}
       <ProgressBar state={state} />
     </div>
   );
@@ -109,11 +109,21 @@ function ProgressBar({ state }: { state: EngineState | null }) {
   return <progress class="progress" max={100} value={percent} aria-label={progressWords(state)} />;
 }
 
-function Details({ state }: { state: EngineState | null }) {
+function Details() {
+  return (
+    <section class="details" aria-label={words.details.title}>
+      <EngineDetails />
+    </section>
+  );
+}
+
+/** Figures of this start and of now, and the way to start over. */
+export function EngineDetails() {
+  const state = engineState.value;
   const stats = engineStats.value;
   const { details } = words;
   return (
-    <section class="details" aria-label={details.title}>
+    <>
       <dl>
         {stats && <Row name={details.version} value={stats.version} />}
         {state?.phase === 'ready' && (
@@ -151,7 +161,7 @@ function Details({ state }: { state: EngineState | null }) {
       >
         {details.restart}
       </button>
-    </section>
+    </>
   );
 }
 

@@ -1,31 +1,46 @@
 import { useEffect } from 'preact/hooks';
-import { RequestBar } from '../console/RequestBar';
-import { RequestPane } from '../console/RequestPane';
-import { ResponsePane } from '../console/ResponsePane';
-import { isUnderWay, run, spoken, stop } from '../console/run';
-import { Side } from '../console/Side';
+import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
+import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { words } from '../words';
+import { Icon } from './icons';
+import { lazily } from './Lazy';
 import { Logo } from './Logo';
+import { arrange, layout, maximised } from './layout';
 import { NoticeLine } from './NoticeLine';
-import { type Pane, pane, sendNow } from './pane';
+import { onShortcut, paletteOpen } from './palette';
+import { PhoneTabs, Rail } from './Rail';
+import { RightColumn } from './RightColumn';
+import { route } from './route';
+import { Splitter } from './Splitter';
+import { spoken } from './spoken';
 import { nextTheme, theme } from './theme';
+
+const ClusterView = lazily(() =>
+  import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView),
+);
+const FilesView = lazily(() => import('../files/FilesView').then(({ FilesView }) => FilesView));
+const ConsoleView = lazily(() =>
+  import('../console/ConsoleView').then(({ ConsoleView }) => ConsoleView),
+);
+const SettingsView = lazily(() =>
+  import('../control/SettingsView').then(({ SettingsView }) => SettingsView),
+);
+const Palette = lazily(() => import('./Palette').then(({ Palette }) => Palette));
 
 export function Page() {
   useEffect(() => {
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+    document.addEventListener('keydown', onShortcut);
+    return () => document.removeEventListener('keydown', onShortcut);
   }, []);
+  const { view } = route.value;
   return (
     <>
-      <a class="skip" href="#request">
-        {words.skipToRequest}
-      </a>
-      <a class="skip" href="#response">
-        {words.skipToResponse}
-      </a>
+      <button type="button" class="skip" onClick={() => focusOn('view')}>
+        {words.skip}
+      </button>
       <header class="top">
         <h1 class="brand">
           <Logo />
@@ -33,38 +48,61 @@ export function Page() {
         </h1>
         <p class="tagline">{words.tagline}</p>
         <EngineStatus />
+        <button
+          type="button"
+          class="search-button"
+          onClick={() => {
+            paletteOpen.value = true;
+          }}
+        >
+          <Icon name="search" size={15} />
+          <span class="search-word">{words.palette.open}</span>
+          <kbd>{words.palette.key}</kbd>
+        </button>
+        <IdentityMenu />
         <ThemeButton />
       </header>
       <NoticeLine />
-      <main class="work" data-pane={pane.value}>
-        <Side />
-        <div class="console">
-          <RequestBar />
+      <main class="frame" data-view={view} data-maximised={maximised.value ?? undefined}>
+        <Rail />
+        <div class="work" id="view" tabIndex={-1}>
           <EngineTrouble />
-          <div class="panes">
-            <RequestPane />
-            <ResponsePane />
-          </div>
+          <Panes />
         </div>
+        <RequestsDrawer />
       </main>
       <PhoneTabs />
       <Announcer />
+      {paletteOpen.value && <Palette />}
     </>
   );
 }
 
-function onKey(event: KeyboardEvent): void {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    sendNow();
-  } else if (
-    event.key === 'Escape' &&
-    !event.defaultPrevented &&
-    run.value &&
-    isUnderWay(run.value)
-  ) {
-    stop();
-  }
+/** The left pane and the right column, or one view that takes the whole width. */
+function Panes() {
+  const { view } = route.value;
+  if (view === 'console') return <ConsoleView />;
+  if (view === 'settings') return <SettingsView />;
+  const share = layout.value.left;
+  return (
+    <div
+      class="columns"
+      style={{ gridTemplateColumns: `${share * 100}fr 0 ${(1 - share) * 100}fr` }}
+    >
+      <div class="column left">{view === 'files' ? <FilesView /> : <ClusterView />}</div>
+      <Splitter
+        label={words.pane.resize(words.views[view === 'files' ? 'files' : 'cluster'])}
+        orientation="vertical"
+        now={share * 100}
+        onMove={(at) => arrange({ left: Math.min(Math.max(at, 0.2), 0.85) })}
+      />
+      <RightColumn />
+    </div>
+  );
+}
+
+function focusOn(id: string): void {
+  document.getElementById(id)?.focus();
 }
 
 function ThemeButton() {
@@ -81,27 +119,7 @@ function ThemeButton() {
   );
 }
 
-function PhoneTabs() {
-  const tabs: readonly Pane[] = ['side', 'request', 'response'];
-  return (
-    <nav class="phone-tabs" aria-label="Panes">
-      {tabs.map((name) => (
-        <button
-          key={name}
-          type="button"
-          aria-pressed={pane.value === name}
-          onClick={() => {
-            pane.value = name;
-          }}
-        >
-          {words.tabs[name]}
-        </button>
-      ))}
-    </nav>
-  );
-}
-
-/** For screen readers: stages of the start and the outcome of requests, not every byte. */
+/** For screen readers: stages of the start and the outcome of what was done, not every byte. */
 function Announcer() {
   const state = engineState.value;
   const engine = !state || state.phase === 'downloading' ? '' : progressWords(state);

@@ -100,7 +100,7 @@ export class Session {
 
   async #connect(isFirst: boolean): Promise<void> {
     if (engineState.value?.phase !== 'ready') {
-      this.#screen.write(`\x1b[2m${terminalWords.waiting}\x1b[0m\r\n$ `);
+      this.#screen.write(`${terminalWords.waiting}\r\n$ `);
     }
     this.type(typedBefore);
     typedBefore = '';

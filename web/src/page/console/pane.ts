@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { send } from '../console/run';
+import { send } from './run';
 
-/** Which pane a phone shows; wider screens show them all. */
+/** Which of its panes the console shows on a phone; wider screens show them all. */
 export type Pane = 'side' | 'request' | 'response';
 export const pane = signal<Pane>('response');
 

@@ -1,0 +1,130 @@
+import '../style/cluster.css';
+import { useEffect } from 'preact/hooks';
+import { requestInfo } from '../console/verbs';
+import { PaneBar } from '../frame/PaneBar';
+import { commandSources } from '../frame/palette-commands';
+import { go, route } from '../frame/route';
+import { PictureView } from '../picture/PictureView';
+import { KindList } from './KindList';
+import { findKind, followKinds, idOf, type Kind, kinds } from './kinds';
+import { namespace } from './namespace';
+import { openKind } from './navigate';
+import { ObjectPage } from './ObjectPage';
+import type { KubeObject } from './object';
+import { TablePage } from './TablePage';
+import { useWatch } from './use-watch';
+import { metadata } from './watch';
+import { words } from './words';
+
+followKinds();
+commandSources.push(() =>
+  kinds.value.map((kind) => ({
+    group: words.nav,
+    label: kind.kind,
+    keywords: `${kind.resource} ${kind.shortNames.join(' ')} ${kind.group}`,
+    run: () => openKind(kind),
+  })),
+);
+
+/** The cluster as it is: the picture, a table for every kind, a page for every object. */
+export function ClusterView() {
+  const { path } = route.value;
+  const place = placeOf(path);
+  return (
+    <section class="cluster pane">
+      <PaneBar pane="left">
+        <Crumbs place={place} />
+        <NamespaceMenu />
+      </PaneBar>
+      <div class="cluster-body">
+        <KindList chosen={place.kind} onPicture={path === ''} />
+        <div class="cluster-content">
+          {path === '' ? (
+            <PictureView />
+          ) : place.kind && place.name ? (
+            <ObjectPage
+              key={`${idOf(place.kind)} ${place.namespace}/${place.name}`}
+              kind={place.kind}
+              namespace={place.namespace}
+              name={place.name}
+            />
+          ) : place.kind ? (
+            <TablePage key={idOf(place.kind)} kind={place.kind} />
+          ) : (
+            <p class="empty">{kinds.value.length > 0 ? words.table.unknown : words.discovering}</p>
+          )}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+interface Place {
+  readonly kind: Kind | null;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The paths of the view are those of the API. */
+function placeOf(path: string): Place {
+  const { group, resource, namespace: inside, name } = requestInfo('GET', path);
+  const kind = resource ? findKind(group, resource) : null;
+  return { kind, namespace: kind?.namespaced ? inside : '', name };
+}
+
+function Crumbs({ place }: { place: Place }) {
+  return (
+    <nav class="crumbs" aria-label={words.chooseKind}>
+      {place.kind ? (
+        <>
+          <button type="button" class="link" onClick={() => go('cluster')}>
+            {words.picture}
+          </button>
+          <span aria-hidden="true">/</span>
+          {place.name ? (
+            <>
+              <button type="button" class="link" onClick={() => place.kind && openKind(place.kind)}>
+                {place.kind.kind}
+              </button>
+              <span aria-hidden="true">/</span>
+              <span class="crumb-name">{place.name}</span>
+            </>
+          ) : (
+            <span class="crumb-name">{place.kind.kind}</span>
+          )}
+        </>
+      ) : (
+        <span class="crumb-name">{words.picture}</span>
+      )}
+    </nav>
+  );
+}
+
+const META = metadata<KubeObject>();
+
+function NamespaceMenu() {
+  const { items } = useWatch('/api/v1/namespaces', META);
+  const names = [...items.values()].map(({ metadata: { name } }) => name).sort();
+  const now = namespace.value;
+  useEffect(() => {
+    // It was deleted: what it held has gone with it.
+    if (now && items.size > 0 && !names.includes(now)) namespace.value = '';
+  }, [items]);
+  return (
+    <select
+      class="field namespace-menu"
+      aria-label={words.namespace}
+      value={now}
+      onChange={(event) => {
+        namespace.value = event.currentTarget.value;
+      }}
+    >
+      <option value="">{words.allNamespaces}</option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,84 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import { Tabs } from '../console/Tabs';
+import { ActionBar } from './ActionBar';
+import { now } from './clock';
+import { collectionPath, idOf, type Kind } from './kinds';
+import { Logs } from './Logs';
+import { Overview } from './Overview';
+import { age, type KubeObject, type Pod, phaseOf } from './object';
+import { useObjects } from './use-watch';
+import { words } from './words';
+import { YamlView } from './YamlView';
+
+type View = 'overview' | 'yaml' | 'logs';
+
+interface ObjectPageProps {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One object: what it says, what belongs to it, what happened to it, and what can be done. */
+export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
+  const chosen = useSignal<View>('overview');
+  const selector = `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
+  const path = `${collectionPath(kind, namespace)}?${selector}`;
+  const { items, state, problem } = useObjects<KubeObject>(path);
+  const found = items.get(`${namespace}/${name}`) ?? null;
+  // What was deleted stays on the screen, and says so.
+  const last = useSignal<KubeObject | null>(null);
+  if (found && found !== last.peek()) last.value = found;
+  const object = useMemo(() => {
+    const raw = found ?? last.value;
+    // Watches of single objects leave nothing out; only the kind of a list's items would be missing.
+    return raw && { ...raw, kind: raw.kind ?? kind.kind };
+  }, [found, last.value]);
+  if (problem) return <p class="refusal">{problem}</p>;
+  if (!object) {
+    return <p class="empty">{state === 'live' ? words.object.gone : words.object.loading}</p>;
+  }
+  const views: View[] = idOf(kind) === 'pods' ? ['overview', 'yaml', 'logs'] : ['overview', 'yaml'];
+  const gone = !found && state === 'live';
+  return (
+    <article class="object" aria-label={`${kind.kind} ${name}`}>
+      <header class="object-head">
+        <h2 title={name}>{name}</h2>
+        <State object={object} gone={gone} />
+        <span class="faint" title={object.metadata.creationTimestamp}>
+          {words.object.age} {age(object.metadata.creationTimestamp, now.value)}
+        </span>
+      </header>
+      {!gone && <ActionBar kind={kind} object={object} />}
+      <Tabs
+        name="object-view"
+        label={words.object.label}
+        tabs={views.map((id) => ({ id, label: words.object.tabs[id] }))}
+        chosen={chosen.value}
+        onChoose={(id) => {
+          chosen.value = id as View;
+        }}
+      />
+      <div
+        id="object-view-panel"
+        class="object-body"
+        role="tabpanel"
+        aria-labelledby={`object-view-${chosen.value}`}
+      >
+        {chosen.value === 'overview' && <Overview object={object} />}
+        {chosen.value === 'yaml' && <YamlView kind={kind} object={object} />}
+        {chosen.value === 'logs' && <Logs pod={object as Pod} />}
+      </div>
+    </article>
+  );
+}
+
+function State({ object, gone }: { object: KubeObject; gone: boolean }) {
+  if (gone) return <span class="tone-bad">{words.object.gone}</span>;
+  if (object.metadata.deletionTimestamp) {
+    return <span class="tone-warn">{words.object.deleting}</span>;
+  }
+  if (object.kind !== 'Pod') return null;
+  const phase = phaseOf(object as Pod);
+  return <span class={`phase phase-${phase.toLowerCase()}`}>{phase}</span>;
+}

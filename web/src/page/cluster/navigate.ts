@@ -1,0 +1,12 @@
+import { go } from '../frame/route';
+import { collectionPath, findKind, type Kind } from './kinds';
+
+/** Shows an object, wherever the visitor is. Does nothing for a kind that the cluster does not have. */
+export function openObject(group: string, resource: string, namespace: string, name: string): void {
+  const kind = findKind(group, resource);
+  if (kind) go('cluster', `${collectionPath(kind, namespace)}/${name}`);
+}
+
+export function openKind(kind: Kind): void {
+  go('cluster', collectionPath(kind, ''));
+}

@@ -1,0 +1,36 @@
+import { signal } from '@preact/signals';
+
+/**
+ * Who the page's own requests are from. The engine takes a request without credentials for the administrator's; the
+ * others are the administrator impersonating them, which is what `kubectl --as` does and what the inspector shows.
+ */
+export interface Identity {
+  readonly kind: 'admin' | 'user' | 'service-account';
+  /** As the API server knows it: `admin`, `viewer`, `system:serviceaccount:default:robot`. */
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+export const ADMIN: Identity = { kind: 'admin', name: 'admin', groups: [] };
+/** Two users who exist only by the ClusterRoleBinding that gives them their role; see `grant` in access.ts. */
+export const EDITOR: Identity = { kind: 'user', name: 'editor', groups: [] };
+export const VIEWER: Identity = { kind: 'user', name: 'viewer', groups: [] };
+
+export function serviceAccount(namespace: string, name: string): Identity {
+  return {
+    kind: 'service-account',
+    name: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+  };
+}
+
+export const identity = signal<Identity>(ADMIN);
+
+/** The headers that make a request this identity's. */
+export function identityHeaders(who: Identity): [string, string][] {
+  if (who.kind === 'admin') return [];
+  return [
+    ['Impersonate-User', who.name],
+    ...who.groups.map((group): [string, string] => ['Impersonate-Group', group]),
+  ];
+}

@@ -1,0 +1,236 @@
+import '../style/files.css';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { followKinds } from '../cluster/kinds';
+import { Icon } from '../frame/icons';
+import { PaneBar } from '../frame/PaneBar';
+import { commandSources } from '../frame/palette-commands';
+import { go, route } from '../frame/route';
+import { pendingEdits } from '../terminal/shell';
+import { addFiles } from './add-files';
+import { sharedWithTerminal } from './engine-files';
+import { localStorageOfFiles } from './local-storage';
+import type { createManifestEditor } from './manifest-editor';
+import { OutcomePanel } from './OutcomePanel';
+import { PendingEdit } from './PendingEdit';
+import { SAMPLES } from './samples';
+import { applyFile, checkFile, deleteFile, diffFile, formatFile } from './session';
+import { words } from './words';
+import {
+  active,
+  activePath,
+  closeFile,
+  files,
+  freeName,
+  openFile,
+  openPaths,
+  openWorkspace,
+  writeFile,
+} from './workspace';
+
+void openWorkspace(sharedWithTerminal(localStorageOfFiles()), SAMPLES);
+followKinds();
+commandSources.push(() =>
+  files.value.map(({ path }) => ({
+    group: words.files.title,
+    label: path,
+    run: () => showFile(path),
+  })),
+);
+
+/** Opens a file, and on a phone shows the screen that it is on. */
+export function showFile(path: string): void {
+  openFile(path);
+  if (route.value.view !== 'cluster') go('files');
+}
+
+/** Files of the workspace in tabs, with what can be done with them in the cluster. */
+export function EditorPane() {
+  const over = useSignal(false);
+  const file = active.value;
+  const waiting = pendingEdits.value[0];
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files can be added with a button in the list, too
+    <div
+      class={`editor-pane ${over.value ? 'is-over' : ''}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented)
+          return;
+        event.preventDefault();
+        void applyFile();
+      }}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        over.value = true;
+      }}
+      onDragLeave={() => {
+        over.value = false;
+      }}
+      onDrop={(event) => {
+        over.value = false;
+        if (!event.dataTransfer?.files.length) return;
+        event.preventDefault();
+        void addFiles(event.dataTransfer.files);
+      }}
+    >
+      <PaneBar pane="editor">
+        <FileTabs />
+      </PaneBar>
+      {waiting ? (
+        <PendingEdit key={waiting.token} edit={waiting} />
+      ) : file ? (
+        <>
+          <Buttons />
+          <Text key={file.path} path={file.path} text={file.text} />
+          <OutcomePanel />
+        </>
+      ) : (
+        <p class="empty">{words.none}</p>
+      )}
+    </div>
+  );
+}
+
+function FileTabs() {
+  return (
+    <div class="file-tabs">
+      <ul class="file-tab-row" aria-label={words.openFiles}>
+        {openPaths.value.map((path) => {
+          const chosen = path === activePath.value;
+          return (
+            <li key={path} class={`file-tab ${chosen ? 'is-chosen' : ''}`}>
+              <button
+                type="button"
+                aria-current={chosen}
+                title={path}
+                onClick={() => openFile(path)}
+                onAuxClick={(event) => {
+                  if (event.button === 1) closeFile(path);
+                }}
+              >
+                {path.split('/').pop()}
+              </button>
+              <button
+                type="button"
+                class="file-close"
+                aria-label={words.close(path)}
+                title={words.close(path)}
+                onClick={() => closeFile(path)}
+              >
+                <Icon name="close" size={11} />
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.newFile}
+        title={words.newFile}
+        onClick={newFile}
+      >
+        <Icon name="plus" size={15} />
+      </button>
+    </div>
+  );
+}
+
+export function newFile(): void {
+  const path = freeName(words.newName);
+  writeFile(path, '');
+  showFile(path);
+}
+
+function Buttons() {
+  return (
+    <div class="toolbar file-buttons">
+      <button
+        type="button"
+        class="button small primary"
+        title={words.applyTitle}
+        onClick={() => void applyFile()}
+      >
+        {words.apply}
+      </button>
+      <button
+        type="button"
+        class="button small"
+        title={words.checkTitle}
+        onClick={() => void checkFile()}
+      >
+        {words.check}
+      </button>
+      <button
+        type="button"
+        class="button small"
+        title={words.diffTitle}
+        onClick={() => void diffFile()}
+      >
+        {words.diff}
+      </button>
+      <button
+        type="button"
+        class="button small"
+        title={words.deleteTitle}
+        onClick={() => {
+          if (confirm(words.deleteAsk(activePath.value))) void deleteFile();
+        }}
+      >
+        {words.delete}
+      </button>
+      <button type="button" class="button small quiet" onClick={() => void formatFile()}>
+        {words.format}
+      </button>
+    </div>
+  );
+}
+
+type Editor = ReturnType<typeof createManifestEditor>;
+
+/** Set by the editor that is shown: where a problem stands is a click away. */
+let shown: Editor | null = null;
+
+export function goToLine(line: number): void {
+  shown?.goTo(line);
+}
+
+/** The text of one file. Until CodeMirror is there it is shown plain, in the same place. */
+function Text({ path, text }: { path: string; text: string }) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const latest = useRef(text);
+  latest.current = text;
+  const loaded = useSignal(false);
+  useEffect(() => {
+    let gone = false;
+    void import('./manifest-editor').then(({ createManifestEditor: create }) => {
+      if (gone || !host.current) return;
+      editor.current = create(host.current, {
+        text: latest.current,
+        language: /\.json$/i.test(path) ? 'json' : 'yaml',
+        readOnly: false,
+        label: words.label(path),
+        onChange: (changed) => writeFile(path, changed),
+      });
+      shown = editor.current;
+      loaded.value = true;
+    });
+    return () => {
+      gone = true;
+      if (shown === editor.current) shown = null;
+      editor.current?.destroy();
+      editor.current = null;
+    };
+  }, [path]);
+  useEffect(() => {
+    editor.current?.setText(text, /\.json$/i.test(path) ? 'json' : 'yaml');
+  }, [text]);
+  return (
+    <div class="code">
+      {!loaded.value && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
+      <div class="code-host" ref={host} />
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import type { WorkspaceFile } from './workspace';
+
+/** What a newcomer finds: enough to see something move, and something of one's own to define. */
+export const SAMPLES: readonly WorkspaceFile[] = [
+  {
+    path: 'deployment.yaml',
+    text: `# Ctrl Enter applies this file. Watch the picture while you do.
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels:
+    app: web
+spec:
+  replicas: 3
+  selector:
+    matchLabels:
+      app: web
+  template:
+    metadata:
+      labels:
+        app: web
+    spec:
+      containers:
+        - name: nginx
+          image: nginx:1.27
+          ports:
+            - containerPort: 80
+`,
+  },
+  {
+    path: 'service.yaml',
+    text: `apiVersion: v1
+kind: Service
+metadata:
+  name: web
+spec:
+  selector:
+    app: web
+  ports:
+    - port: 80
+      targetPort: 80
+`,
+  },
+  {
+    path: 'boats.yaml',
+    text: `# A kind of your own, with a rule in CEL. Apply it, then complete and hover in boat.yaml.
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: boats.harbour.example.com
+spec:
+  group: harbour.example.com
+  names:
+    kind: Boat
+    plural: boats
+    singular: boat
+  scope: Namespaced
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      additionalPrinterColumns:
+        - name: Crew
+          type: integer
+          jsonPath: .spec.crew
+        - name: Berths
+          type: integer
+          jsonPath: .spec.berths
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              description: What the harbour knows of a boat.
+              required: [crew, berths]
+              properties:
+                crew:
+                  type: integer
+                  minimum: 1
+                  description: How many people sail it.
+                berths:
+                  type: integer
+                  description: How many people can sleep on it.
+                rig:
+                  type: string
+                  description: How its sails are carried.
+                  enum: [sloop, cutter, ketch, schooner]
+              x-kubernetes-validations:
+                - rule: self.crew <= self.berths
+                  message: everybody needs a berth
+`,
+  },
+  {
+    path: 'boat.yaml',
+    text: `apiVersion: harbour.example.com/v1
+kind: Boat
+metadata:
+  name: albatross
+spec:
+  crew: 4
+  berths: 3
+  rig: ketch
+`,
+  },
+];

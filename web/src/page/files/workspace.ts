@@ -1,0 +1,153 @@
+import { computed, signal } from '@preact/signals';
+
+/** One file of the learner's, by its path in the workspace: names with slashes between them, none at the start. */
+export interface WorkspaceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Where files are kept. The editor works on any of them. */
+export interface Storage {
+  /** All files there are. */
+  load(): Promise<readonly WorkspaceFile[]>;
+  save(file: WorkspaceFile): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Tells of files that something else has changed; a null text means that it was removed. */
+  follow?(onChange: (path: string, text: string | null) => void): void;
+}
+
+export const files = signal<readonly WorkspaceFile[]>([]);
+/** Those with a tab, in its order. */
+export const openPaths = signal<readonly string[]>([]);
+export const activePath = signal('');
+export const active = computed(
+  () => files.value.find(({ path }) => path === activePath.value) ?? null,
+);
+/** What went wrong with keeping a file; empty while all is well. */
+export const trouble = signal('');
+
+let storage: Storage | null = null;
+const saving = new Map<string, ReturnType<typeof setTimeout>>();
+const SAVE_AFTER = 400;
+
+/** To be called once, with what a newcomer finds. */
+export async function openWorkspace(
+  from: Storage,
+  samples: readonly WorkspaceFile[],
+): Promise<void> {
+  storage = from;
+  try {
+    let found = await from.load();
+    if (found.length === 0) {
+      for (const sample of samples) await from.save(sample);
+      found = samples;
+    }
+    files.value = sorted(found);
+  } catch (error) {
+    // Storage may be closed to the page (private windows, full disk): the files then live as long as the tab.
+    trouble.value = error instanceof Error ? error.message : String(error);
+    files.value = sorted(samples);
+  }
+  from.follow?.(onForeignChange);
+  const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
+  if (first && !activePath.value) openFile(first.path);
+}
+
+export function openFile(path: string): void {
+  if (!openPaths.value.includes(path)) openPaths.value = [...openPaths.value, path];
+  activePath.value = path;
+}
+
+export function closeFile(path: string): void {
+  const at = openPaths.value.indexOf(path);
+  openPaths.value = openPaths.value.filter((each) => each !== path);
+  if (activePath.value !== path) return;
+  activePath.value = openPaths.value[Math.max(at - 1, 0)] ?? '';
+}
+
+/** Changes a file's text or makes the file; what is typed is kept a moment after the last key. */
+export function writeFile(path: string, text: string): void {
+  files.value = sorted([...files.value.filter((file) => file.path !== path), { path, text }]);
+  clearTimeout(saving.get(path));
+  saving.set(
+    path,
+    setTimeout(() => void keep(path), SAVE_AFTER),
+  );
+}
+
+async function keep(path: string): Promise<void> {
+  saving.delete(path);
+  const file = files.value.find((each) => each.path === path);
+  if (!file || !storage) return;
+  try {
+    await storage.save(file);
+    trouble.value = '';
+  } catch (error) {
+    trouble.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+export async function removeFile(path: string): Promise<void> {
+  clearTimeout(saving.get(path));
+  saving.delete(path);
+  closeFile(path);
+  files.value = files.value.filter((file) => file.path !== path);
+  await storage?.remove(path);
+}
+
+/** @returns why not, or nothing when it was done */
+export async function renameFile(from: string, to: string): Promise<string> {
+  const refusal = refusalOf(to);
+  if (refusal || from === to) return refusal;
+  const file = files.value.find(({ path }) => path === from);
+  if (!file) return '';
+  const wasOpen = openPaths.value.includes(from);
+  const wasActive = activePath.value === from;
+  openPaths.value = openPaths.value.map((path) => (path === from ? to : path));
+  writeFile(to, file.text);
+  await keep(to);
+  files.value = files.value.filter(({ path }) => path !== from);
+  await storage?.remove(from);
+  if (wasOpen && wasActive) activePath.value = to;
+  return '';
+}
+
+/** Why a path cannot be that of a new file; empty when it can. */
+export function refusalOf(path: string): string {
+  if (
+    !/^[^/\0]+(\/[^/\0]+)*$/.test(path) ||
+    path.split('/').some((part) => /^\.{1,2}$/.test(part))
+  ) {
+    return 'A name may have slashes between its parts, and none at its ends.';
+  }
+  if (path.length > 200) return 'This name is too long.';
+  if (files.value.some((file) => file.path === path)) return 'A file has this name already.';
+  return '';
+}
+
+/** A name that no file has yet, made from a wish. */
+export function freeName(wish: string): string {
+  if (!files.value.some(({ path }) => path === wish)) return wish;
+  const dot = wish.lastIndexOf('.');
+  const [stem, end] = dot > 0 ? [wish.slice(0, dot), wish.slice(dot)] : [wish, ''];
+  for (let n = 2; ; n++) {
+    const name = `${stem}-${n}${end}`;
+    if (!files.value.some(({ path }) => path === name)) return name;
+  }
+}
+
+function onForeignChange(path: string, text: string | null): void {
+  // What is being typed here is newer than what comes from elsewhere.
+  if (saving.has(path)) return;
+  const others = files.value.filter((file) => file.path !== path);
+  if (text === null) {
+    files.value = others;
+    closeFile(path);
+  } else {
+    files.value = sorted([...others, { path, text }]);
+  }
+}
+
+function sorted(list: readonly WorkspaceFile[]): readonly WorkspaceFile[] {
+  return [...list].sort((a, b) => a.path.localeCompare(b.path));
+}

@@ -1,0 +1,55 @@
+import { words } from '../words';
+import { Icon } from './icons';
+import { arrange, layout } from './layout';
+import { go, route, type View } from './route';
+
+const ORDER: readonly View[] = ['cluster', 'files', 'requests', 'console', 'settings'];
+
+/** The views, in a column along the left edge. */
+export function Rail() {
+  const { drawerOpen } = layout.value;
+  return (
+    <nav class="rail" aria-label={words.rail.label}>
+      {ORDER.map((view) => {
+        const current = view === 'requests' ? drawerOpen : route.value.view === view;
+        return (
+          <button
+            key={view}
+            type="button"
+            class={`rail-button rail-${view}`}
+            aria-current={view !== 'requests' && current ? 'page' : undefined}
+            aria-expanded={view === 'requests' ? drawerOpen : undefined}
+            title={words.views[view]}
+            onClick={() => {
+              if (view === 'requests') arrange({ drawerOpen: !drawerOpen });
+              else go(view);
+            }}
+          >
+            <Icon name={view} size={20} />
+            <span class="rail-word">{words.views[view]}</span>
+          </button>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** The same along the lower edge of a phone. */
+export function PhoneTabs() {
+  const tabs: readonly View[] = ['cluster', 'files', 'terminal', 'requests', 'settings'];
+  return (
+    <nav class="phone-tabs" aria-label={words.rail.label}>
+      {tabs.map((view) => (
+        <button
+          key={view}
+          type="button"
+          aria-pressed={route.value.view === view}
+          onClick={() => go(view)}
+        >
+          <Icon name={view} />
+          {words.views[view]}
+        </button>
+      ))}
+    </nav>
+  );
+}

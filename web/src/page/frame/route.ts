@@ -1,0 +1,49 @@
+import { signal } from '@preact/signals';
+
+/** What the rail leads to. `requests` opens the drawer along the lower edge; on a phone each is a screen of its own. */
+export const VIEWS = ['cluster', 'files', 'terminal', 'requests', 'console', 'settings'] as const;
+export type View = (typeof VIEWS)[number];
+
+/**
+ * Where the visitor is: the part of the address after `#`, so that a place can be linked to, and Back goes back.
+ *
+ *   #cluster                          the picture
+ *   #cluster/apis/apps/v1/deployments a kind; `/namespaces/x` and a name as in the paths of the API
+ *   #console
+ */
+export interface Route {
+  readonly view: View;
+  /** What follows the view, with its leading slash, or nothing. */
+  readonly path: string;
+}
+
+const FIRST: Route = { view: 'cluster', path: '' };
+
+export const route = signal<Route>(read(location.hash));
+
+addEventListener('hashchange', () => {
+  route.value = read(location.hash);
+});
+
+export function go(view: View, path = ''): void {
+  const hash = `#${view}${path}`;
+  if (location.hash === hash) return;
+  history.pushState(null, '', hash);
+  route.value = { view, path };
+}
+
+function read(hash: string): Route {
+  const text = hash.slice(1);
+  const end = text.indexOf('/');
+  const name = end < 0 ? text : text.slice(0, end);
+  const view = VIEWS.find((known) => known === name);
+  return view ? { view, path: end < 0 ? '' : decoded(text.slice(end)) } : FIRST;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // not ours: somebody wrote it by hand
+  }
+}
