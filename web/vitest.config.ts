@@ -13,6 +13,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
+          expect: { poll: { timeout: 30_000, interval: 100 } },
         },
       },
     ],

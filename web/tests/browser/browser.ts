@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -17,10 +18,12 @@ export function launch(): Promise<Browser> {
   });
 }
 
-/** Opens the page and waits until the API is ready and plain fetch reaches it. */
+/**
+ * Opens the page at a view that asks for little, and waits until the API is ready and plain fetch reaches it.
+ */
 export async function openPage(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
-  await page.goto(url);
+  await page.goto(`${url}#settings`);
   await ready(page);
   await controlled(page);
   return page;
@@ -35,18 +38,22 @@ export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
 }
 
-/** Requests in flight inside the engine. */
+/** Requests in flight inside the engine, without what the page itself watches and what components ask. */
 export async function inFlight(page: Page): Promise<number> {
-  return page.evaluate(async () => (await window.kubetab.stats())?.requests ?? -1);
+  return page.evaluate(async () => {
+    const log = await window.kubetab.direct?.request('/kubetab/requests');
+    const lines = (await log?.text())?.trim().split('\n') ?? [];
+    return lines
+      .map((line) => JSON.parse(line) as { done?: boolean; internal?: boolean; from: string })
+      .filter(({ done, internal, from }) => !done && !internal && from !== 'view').length;
+  });
 }
 
-/** Waits until the engine has no more requests in flight than `most`. */
+/** Waits until the engine has no more such requests in flight than `most`. */
 export async function settlesTo(page: Page, most: number): Promise<void> {
-  await page.waitForFunction(
-    async (limit) => ((await window.kubetab.stats())?.requests ?? Infinity) <= limit,
-    most,
-    { polling: 100 },
-  );
+  await expect
+    .poll(() => inFlight(page), { timeout: 30_000, interval: 100 })
+    .toBeLessThanOrEqual(most);
 }
 
 /** Stops every service worker of the browser, as the browser itself does after half a minute without events. */

@@ -32,120 +32,192 @@ async function faults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
+/** Makes what the pictures show: Pods that run, one that cannot, a kind with a rule, and a name that is long. */
+async function populate(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const post = async (path: string, object: unknown) => {
+      const answer = await window.kubetab.direct?.request(path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(object),
+      });
+      if (!answer?.ok) throw new Error(`${path}: ${await answer?.text()}`);
+    };
+    const deployment = (name: string, replicas: number, image: string) => ({
+      metadata: { name },
+      spec: {
+        replicas,
+        selector: { matchLabels: { app: name } },
+        template: {
+          metadata: { labels: { app: name } },
+          spec: { containers: [{ name: 'main', image }] },
+        },
+      },
+    });
+    const apps = '/apis/apps/v1/namespaces/default/deployments';
+    await post(apps, deployment('api', 4, 'nginx:1.27'));
+    await post(apps, deployment('a-worker-with-a-rather-long-name', 2, 'nginx:1.26'));
+    await post('/api/v1/namespaces/default/services', {
+      metadata: { name: 'api' },
+      spec: { selector: { app: 'api' }, ports: [{ port: 80 }] },
+    });
+    await post('/api/v1/namespaces/default/pods', {
+      metadata: { name: 'nowhere-to-go' },
+      spec: {
+        nodeSelector: { disk: 'none-such' },
+        containers: [{ name: 'main', image: 'nginx:1.27' }],
+      },
+    });
+  });
+}
+
 describe.each(['light', 'dark'] as const)('%s', (theme) => {
   let page: Page;
 
   beforeAll(async () => {
     const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
+    context.setDefaultTimeout(30_000);
     page = await context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(site.url);
   });
 
-  /** Takes the state in all sizes. `pane` is what a phone shows of it. */
-  async function take(name: string, pane: 'Examples' | 'Request' | 'Response'): Promise<void> {
+  /** Takes the state in all sizes. `phone` brings a phone to where it shows it. */
+  async function take(name: string, phone?: string | (() => Promise<void>)): Promise<void> {
+    const wideAt = page.url();
+    const found: string[] = [];
     for (const size of Object.keys(SIZES) as Size[]) {
       const [width, height] = SIZES[size];
       await page.setViewportSize({ width, height });
-      if (size === 'phone') await page.locator('.phone-tabs').getByText(pane).click();
+      if (size === 'phone' && typeof phone === 'string') {
+        await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
+      } else if (size === 'phone') {
+        await (phone as (() => Promise<void>) | undefined)?.();
+      }
       await page.screenshot({ path: resolve(pictures, `${name}-${theme}-${size}.png`) });
-      expect(await faults(page), `${name} ${theme} ${size}`).toEqual([]);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, `${name} ${size}: nothing sticks out`).toBeLessThanOrEqual(0);
+      found.push(...(await faults(page)).map((fault) => `${size}: ${fault}`));
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) found.push(`${size}: ${over} pixels stick out`);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
+    await show(new URL(wideAt).hash || '#cluster');
+    expect(found, `${name} ${theme}`).toEqual([]);
   }
 
-  const example = (title: string) => page.locator('.side').getByText(title, { exact: true });
-  const send = () => page.getByRole('button', { name: 'Send' }).click();
-  const status = (text: string) => page.locator('.code-badge').getByText(text).waitFor();
+  const show = (hash: string) =>
+    page.evaluate((to) => {
+      location.hash = to;
+    }, hash);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+  const editor = () => page.locator('.editor-pane');
 
   test('starting', async () => {
     await page
       .getByText(/Downloading|Starting/)
       .first()
       .waitFor();
-    await page.getByText('Queued').first().waitFor();
-    await take('starting', 'Response');
+    await page.getByText('The picture appears as soon as').waitFor();
+    await take('starting');
   });
 
-  test('first answer', async () => {
+  test('an empty cluster', async () => {
     await ready(page);
-    await status('200 OK');
-    await page.locator('.response-pane .cm-content').waitFor();
-    await take('list', 'Response');
-    await take('examples', 'Examples');
+    await page.getByText('No Pods in this cluster yet.').waitFor();
+    await editor().locator('.cm-content').waitFor();
+    await take('empty');
   });
 
-  test('engine details', async () => {
-    await page.getByRole('button', { name: /^ready/ }).click();
-    await page.getByText('Goroutines').waitFor();
-    await take('details', 'Response');
+  test('the picture', async () => {
+    await populate(page);
+    await expect.poll(() => page.locator('.stage .pod-running').count()).toBe(6);
+    await page.locator('.stage .pod-pending').waitFor();
+    await page.locator('.box.owner').getByText('api', { exact: true }).hover();
+    await take('picture');
+    await page.mouse.move(0, 0);
+  });
+
+  test('a table', async () => {
+    await show('#cluster/api/v1/pods');
+    await page.getByRole('link', { name: 'nowhere-to-go' }).waitFor();
+    await take('table');
+  });
+
+  test('an object', async () => {
+    await show('#cluster/apis/apps/v1/namespaces/default/deployments/api');
+    await page.getByText('MinimumReplicasAvailable').waitFor();
+    await button('Scale').click();
+    await take('object');
+    await page.keyboard.press('Escape');
+    await tab('YAML').click();
+    await page.getByLabel('Field owners').check();
+    await page.locator('.yaml-view .cm-note').first().waitFor();
+    await take('owners');
+  });
+
+  test('files', async () => {
+    await show('#files');
+    await page.locator('.file-list').getByText('boat.yaml', { exact: true }).waitFor();
+    await take('files');
+  });
+
+  test('a mistake in a file, and what the server says to it', async () => {
+    await show('#cluster');
+    await button('New file').click();
+    await editor().locator('.cm-content').click();
+    await page.keyboard.insertText(
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: Not_A_Name\n  lables: {}\n',
+    );
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await button('Check').click();
+    await page.locator('.one-outcome').getByText('refused').waitFor();
+    await take('mistake', 'Files');
+  });
+
+  test('requests', async () => {
+    await page.keyboard.press('Control+j');
+    const rows = page.locator('table.log tbody');
+    await rows.getByText('Not_A_Name').first().click();
+    await page
+      .getByRole('region', { name: 'Request details' })
+      .getByText('patch configmaps')
+      .waitFor();
+    await take('requests', 'Requests');
+    await page.getByLabel('Live view').check();
+    await rows.getByText('/api/v1/pods?watch=1').first().click();
+    await page.locator('.request-detail .event').first().waitFor();
+    await take('requests-watch', 'Requests');
+    await page.keyboard.press('Control+j');
+  });
+
+  test('the palette', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to or run' }).fill('dep');
+    await page.getByRole('option', { name: /^Deployment Kinds/ }).waitFor();
+    await take('palette');
     await page.keyboard.press('Escape');
   });
 
-  test('table', async () => {
-    await example('List in chunks').click();
-    await example('List as a table').click();
-    await page.getByRole('cell', { name: 'kube-system' }).waitFor();
-    await take('table', 'Response');
+  test('settings', async () => {
+    await show('#settings');
+    await page.getByText('Goroutines').waitFor();
+    await take('settings');
   });
 
-  test('path suggestions', async () => {
-    const path = page.getByRole('combobox', { name: 'Path and query' });
-    await path.fill('/apis/apps/v1/namespaces/default/');
-    await page.getByRole('option', { name: /^deployments/ }).waitFor();
-    await path.press('ArrowDown');
-    await path.press('ArrowDown');
-    await take('suggestions', 'Response');
-    await path.press('Escape');
-  });
-
-  test('writing and a conflict', async () => {
-    await example('Apply a Deployment').click();
-    await page.locator('.request-pane .cm-content').getByText('nginx:1.27').waitFor();
-    await send();
-    await status('201 Created');
-    await take('apply', 'Request');
-    await example('A conflict').click();
-    await page.locator('.about').getByText('A conflict').waitFor();
-    await send();
-    await status('409 Conflict');
-    await take('conflict', 'Response');
-  });
-
-  test('watch', async () => {
-    await page.evaluate(async () => {
-      const maps = '/api/v1/namespaces/default/configmaps';
-      const json = { 'Content-Type': 'application/json' };
-      for (const name of ['first', 'second', 'third']) {
-        const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
-        await window.kubetab.direct?.request(maps, { method: 'POST', headers: json, body });
-      }
+  test('the console', async () => {
+    await show('#console');
+    await page.locator('.code-badge').getByText('200 OK').waitFor();
+    await page.locator('.response-pane .cm-content').waitFor();
+    await take('console', async () => {
+      await page.locator('.pane-tabs').getByText('Response').click();
     });
-    await example('Watch ConfigMaps').click();
-    await page.locator('.event').getByText('third').waitFor();
-    await page.evaluate(async () => {
-      const map = '/api/v1/namespaces/default/configmaps/second';
-      const headers = { 'Content-Type': 'application/merge-patch+json' };
-      await window.kubetab.direct?.request(map, {
-        method: 'PATCH',
-        headers,
-        body: '{"data":{"a":"1"}}',
-      });
-      await window.kubetab.direct?.request(map, { method: 'DELETE' });
-    });
-    await page.locator('.event').getByText('DELETED').waitFor();
+    await page.locator('.side').getByText('Watch ConfigMaps', { exact: true }).click();
     await page.locator('.event').first().getByRole('button').click();
     await page.locator('.event-object .cm-content').waitFor();
-    await take('watch', 'Response');
-    await page.keyboard.press('Escape');
-  });
-
-  test('history', async () => {
-    await page.getByRole('tab', { name: 'History' }).click();
-    await take('history', 'Examples');
-    await page.getByRole('tab', { name: 'Examples' }).click();
+    await take('console-watch', async () => {
+      await page.locator('.pane-tabs').getByText('Response').click();
+    });
+    await button('Stop').click();
   });
 
   test('crashed', async () => {
@@ -153,10 +225,9 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       page,
       `crypto.getRandomValues = () => { throw new Error('no entropy left') }`,
     );
-    await example('Create a ConfigMap').click();
-    await send();
+    await page.evaluate(() => void window.kubetab.direct?.request('/api/v1/namespaces?limit=1'));
     await page.getByRole('alert').getByText('The API server crashed.').waitFor();
-    await take('crashed', 'Response');
+    await take('crashed');
   });
 });
 
@@ -175,7 +246,7 @@ test('nothing moves while the page starts', async () => {
   const page = await context.newPage();
   await page.goto(site.url);
   await ready(page);
-  await page.locator('.response-pane .cm-content').waitFor();
+  await page.getByText('No Pods in this cluster yet.').waitFor();
   const shifts = await page.evaluate(() => window.shifts);
   expect(
     shifts.reduce((sum, [value]) => sum + value, 0),
@@ -198,7 +269,7 @@ test('what is needed for the first paint is under 100 KB', async () => {
     weights.set(names.get(requestId) ?? requestId, encodedDataLength);
   });
   await page.goto(site.url);
-  await page.getByRole('combobox', { name: 'Path and query' }).waitFor();
+  await page.getByRole('navigation', { name: 'Views' }).waitFor();
   const html = await (await fetch(site.url)).text();
   // The document itself, and all that it names: the editor is loaded later, by the script.
   const named = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, file]) => `/${file}`);

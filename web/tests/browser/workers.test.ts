@@ -86,6 +86,9 @@ test('an answer opened as a document cannot run script', async () => {
 });
 
 test('a page that was hard-reloaded talks to the engine directly, then through the service worker again', async () => {
+  await page.evaluate(() => {
+    location.hash = '#console';
+  });
   const session = await context.newCDPSession(page);
   await session.send('Page.reload', { ignoreCache: true });
   await ready(page);
@@ -97,7 +100,7 @@ test('a page that was hard-reloaded talks to the engine directly, then through t
 test('without any service worker the console works all the same', async () => {
   const private_ = await browser.newContext({ serviceWorkers: 'block' });
   const alone = await private_.newPage();
-  await alone.goto(site.url);
+  await alone.goto(`${site.url}#console`);
   await ready(alone);
   await alone.locator('.code-badge').getByText('200 OK').waitFor();
   await alone.getByRole('button', { name: /^ready/ }).click();
