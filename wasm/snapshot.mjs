@@ -4,7 +4,7 @@
 //   node wasm/snapshot.mjs [--wasm build/wasm/kubetab.wasm] [--out build/wasm/kubetab.snapshot]
 //                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}']
 //
-// The date is what the objects that every cluster is born with were created at. The same module, date and settings make
+// The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
 // wrong flag; with 0 and a warning where the module was linked by a Go that leaves no way to: the page does without.
 

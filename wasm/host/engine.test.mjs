@@ -6,14 +6,15 @@ import { buildTestEngine, until } from './testengine.mjs';
 let wasm;
 let engine;
 let go;
-let objects; // the two by which the engine and its host know each other
+let objects; // by which the engine and its host know each other; those of another engine are others
 let log = '';
 
 before(async () => {
   wasm = buildTestEngine();
   engine = await startEngine({ wasm, onLog: (text) => (log += text), onInstance: (_, program) => (go = program) });
   await engine.stage('ready');
-  objects = { kubetabHost: globalThis.kubetabHost, kubetabEngine: globalThis.kubetabEngine };
+  const { kubetabHost, kubetabEngine, fs, path, process } = globalThis;
+  objects = { kubetabHost, kubetabEngine, fs, path, process };
 });
 
 after(async () => {
@@ -161,7 +162,7 @@ test('at rest Go holds nothing of JavaScript that cannot be named', async () => 
   await (await engine.fetch('/echo', { method: 'POST', body: Buffer.alloc(1 << 20), headers: { 'x-value': 'a' } })).arrayBuffer();
   await (await engine.fetch('/watch')).body.cancel();
   await atRest();
-  const named = new Set([...Object.values(objects), ...Object.values(objects.kubetabEngine), globalThis.fs.constants, undefined, null]);
+  const named = new Set([...Object.values(objects), ...Object.values(objects.kubetabEngine), objects.fs.constants, undefined, null]);
   for (const name of Object.getOwnPropertyNames(globalThis)) named.add(globalThis[name]);
   // A string or a number can be written down as it is, and one may stay: Go packs the references of two
   // values into one block, which lives as long as either.

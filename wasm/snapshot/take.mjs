@@ -9,13 +9,17 @@ const START = 120; // it takes so long at most until it is ready,
 const SETTLE = 60; // is then left alone, so that controllers have looked at everything and nodes have sent heartbeats,
 const LET_GO = 30; // and lets go of what it is done with.
 
+// The date is that of a time when all this is over: a snapshot of the future would have the clocks of those who go on from
+// it show the future.
+const BEFORE = START + 2 * SETTLE + 3 * LET_GO;
+
 /**
  * Boots the engine and takes the snapshot of it once it rests. That engine stands still from then on.
  *
  * @param {object} options
  * @param {string} options.wasm path of the module
  * @param {object} [options.config] the settings of wasm/settings.go
- * @param {number} [options.date] in ms since 1970: what its wall clock shows in the beginning
+ * @param {number} [options.date] in ms since 1970: what its wall clock shows in the end, or some minutes less
  * @returns {Promise<Uint8Array>} the same for the same arguments
  * @throws {SnapshotError} when it cannot be frozen; NoGlobalsError when that is for the Go it was linked by
  * @throws {Error} when it does not come to rest, or ends; with its log
@@ -29,7 +33,7 @@ export async function takeSnapshot({ wasm, config = {}, date = 0 }) {
     onLog: (text) => (log += text),
     onProgram: (program) => {
       go = program;
-      world = new World(go, date);
+      world = new World(go, date - BEFORE * 1000);
     },
     onInstance: (i) => {
       instance = i;
