@@ -137,6 +137,8 @@ const (
 	directiveError   = 1
 	directiveNoSpace = 2
 	directiveNoFiles = 4
+	directiveByName  = 8 // files with the extensions that are listed
+	directiveFolders = 16
 )
 
 // completeKubectl asks kubectl's __complete. ok is false where it wants files.
@@ -161,6 +163,9 @@ func (k *session) completeKubectl(ctx context.Context, words []string, last word
 	directive, err := strconv.Atoi(strings.TrimPrefix(lines[len(lines)-1], ":"))
 	if err != nil || directive&directiveError != 0 {
 		return nil, 0, true
+	}
+	if directive&(directiveByName|directiveFolders) != 0 {
+		lines = lines[len(lines)-1:] // what is listed is no candidate
 	}
 	for _, text := range lines[:len(lines)-1] {
 		if text = plain(text); text == "" || strings.HasPrefix(text, "_activeHelp_ ") || !strings.HasPrefix(text, last.text) {

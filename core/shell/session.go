@@ -320,7 +320,10 @@ func (k *session) Run(c *coreutils.Call, env, argv []string) int {
 }
 
 // RoundTrip sends a request of curl: to the cluster, or to what listens in the
-// process, such as kubectl proxy.
+// process, such as kubectl proxy. The page's list of requests says that it is
+// the terminal's.
 func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Kubetab-Client", "terminal")
 	return k.shell.cluster.Client().RoundTrip(r)
 }

@@ -185,6 +185,8 @@ func TestCompletion(t *testing.T) {
 		{"echo x | kubectl get cm -n completion sett\t", `settings-of-the-test $`},
 		{"echo $(kubectl get cm -n completion sett\t", `settings-of-the-test $`},
 		{"touch 'a file.txt'; cat a\\ f\t", `a\\ file.txt $`},
+		{"touch yours.yaml; cat yours.yaml\rkubectl apply -f y\t", `yours.yaml $`},
+		{"touch its.yaml; cat its.yaml\rkubectl apply --filename=i\t", `--filename=its.yaml $`},
 		{"mkdir -p folder/inner\rls fold\t", `folder/$`},
 	} {
 		t.Run(c.typed, func(t *testing.T) {

@@ -59,7 +59,8 @@ func (d *Discovery) current(ctx context.Context) (discovery.CachedDiscoveryInter
 	return d.cache, nil
 }
 
-// checkerAgent is the user agent of the question whether discovery has changed.
+// checkerAgent is the user agent of the question whether discovery has changed,
+// and Kubetab-Client who asked, for the page's list of requests.
 const checkerAgent = "kubetab-discovery-check"
 
 // serverETag asks for the ETag of /apis, which changes with every resource.
@@ -71,7 +72,8 @@ func (d *Discovery) serverETag(ctx context.Context) (string, error) {
 	}
 	r.Header.Set("Accept", aggregated)
 	r.Header.Set("Authorization", "Bearer "+d.cluster.Token)
-	r.Header.Set("User-Agent", checkerAgent) // it is no request that kubectl would make
+	r.Header.Set("User-Agent", checkerAgent)
+	r.Header.Set("Kubetab-Client", "discovery-check") // it is no request that kubectl would make
 	if d.etag != "" {
 		r.Header.Set("If-None-Match", d.etag)
 	}
