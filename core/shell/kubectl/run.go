@@ -38,21 +38,9 @@ type Command struct {
 	Err  io.Writer
 }
 
-// exit ends a command from wherever it is; recovered in run.
-type exit struct {
-	message string
-	code    int
-}
-
-// fatalOnce makes upstream's "print and exit" end the command instead. The
-// handler is a variable of upstream's.
-var fatalOnce = sync.OnceFunc(func() {
-	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(exit{message, code}) })
-})
-
 // Run runs a command and returns its exit code. ctx ends it: see [Interrupted].
 func (c *Cluster) Run(ctx context.Context, k Command) int {
-	fatalOnce()
+	handleFatal()
 	if k.In == nil {
 		k.In = strings.NewReader("")
 	}
@@ -85,12 +73,17 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 }
 
 func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code int) {
+	fate := follow(errs)
 	defer func() {
+		elsewhere := fate.end()
 		switch p := recover().(type) {
 		case nil:
+			if code == 0 {
+				code = elsewhere
+			}
 		case exit:
 			if p.message != "" {
-				fmt.Fprintln(errs, strings.TrimSuffix(p.message, "\n"))
+				fmt.Fprintln(errs, p.message)
 			}
 			code = p.code
 		default:

@@ -1,0 +1,96 @@
+package kubectl
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// exit is what a command panics with where upstream would end the process, in
+// the goroutine that runs it.
+type exit struct {
+	message string
+	code    int
+}
+
+// fate is what becomes of a command whose other goroutines may want to end it:
+// upstream's handler is told neither which command it is for nor where it is.
+type fate struct {
+	goroutine string
+	errs      io.Writer
+
+	mu   sync.Mutex
+	code int
+}
+
+// fates are those of the commands that run, by their goroutine.
+var fates sync.Map
+
+// follow registers the calling goroutine as that of a command.
+func follow(errs io.Writer) *fate {
+	own, _ := goroutines(64) // the first line
+	f := &fate{goroutine: own, errs: errs}
+	fates.Store(own, f)
+	return f
+}
+
+// end returns what other goroutines of the command would have exited with.
+func (f *fate) end() int {
+	fates.Delete(f.goroutine)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.code
+}
+
+// handleFatal makes upstream's "print and exit" end the command instead of the
+// process, wherever it is called. The handler is a variable of upstream's.
+var handleFatal = sync.OnceFunc(func() {
+	cmdutil.BehaviorOnFatal(func(message string, code int) {
+		message = strings.TrimSuffix(message, "\n")
+		own, parent := goroutines(64 << 10)
+		if _, ok := fates.Load(own); ok {
+			panic(exit{message, code})
+		}
+		// A goroutine that the command has started (cp has one): a panic there
+		// would end the process. Its deferred calls tell the command, by closing
+		// pipes for example.
+		var errs io.Writer = os.Stderr
+		if f, ok := fates.Load(parent); ok {
+			f := f.(*fate)
+			f.mu.Lock()
+			f.code = code
+			f.mu.Unlock()
+			errs = f.errs
+		}
+		if message != "" {
+			fmt.Fprintln(errs, message)
+		}
+		runtime.Goexit()
+	})
+})
+
+var (
+	ownGoroutine    = regexp.MustCompile(`^goroutine (\d+) `)
+	parentGoroutine = regexp.MustCompile(`\ncreated by .* in goroutine (\d+)\n`)
+)
+
+// goroutines returns the numbers of the calling goroutine and of the one that
+// started it, which Go tells in stack traces only: in the first line, and in the
+// last but one. It looks at so many bytes.
+func goroutines(most int) (own, parent string) {
+	text := make([]byte, most)
+	text = text[:runtime.Stack(text, false)]
+	if m := ownGoroutine.FindSubmatch(text); m != nil {
+		own = string(m[1])
+	}
+	if m := parentGoroutine.FindSubmatch(text); m != nil {
+		parent = string(m[1])
+	}
+	return own, parent
+}
