@@ -66,16 +66,22 @@ func TestGracefulDeletion(t *testing.T) {
 	}
 }
 
-// pausedWatches is a transport whose watches can be made to stand still, and
-// which lets something happen just before a Pod is reported to run.
-type pausedWatches struct {
+// held is a kubelet's way to the API server, on which a test can hold things up.
+type held struct {
 	http.RoundTripper
-	still  sync.RWMutex // locked while watches stand still
-	before func()
-	once   sync.Once
+	watches sync.RWMutex // locked while watches stand still
+	// patch is called before a status is written; what it returns, after that.
+	patch func(body []byte) (after func())
 }
 
-func (w *pausedWatches) RoundTrip(r *http.Request) (*http.Response, error) {
+// hold makes a kubelet take the way through h.
+func (h *held) hold(config *node.Config) {
+	h.RoundTripper = config.API
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "https://kubernetes.default.svc", Transport: h, QPS: -1})
+	config.Client, config.Informers = client, informers.NewSharedInformerFactory(client, 0)
+}
+
+func (h *held) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodPatch {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -83,51 +89,87 @@ func (w *pausedWatches) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		r = r.Clone(r.Context())
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if bytes.Contains(body, []byte(`"phase":"Running"`)) {
-			w.once.Do(w.before)
-		}
+		defer h.patch(body)()
 	}
-	response, err := w.RoundTripper.RoundTrip(r)
+	response, err := h.RoundTripper.RoundTrip(r)
 	if err == nil && r.URL.Query().Has("watch") {
-		response.Body = pausedBody{response.Body, w}
+		response.Body = heldBody{response.Body, h}
 	}
 	return response, err
 }
 
-type pausedBody struct {
+type heldBody struct {
 	io.ReadCloser
-	of *pausedWatches
+	by *held
 }
 
-func (b pausedBody) Read(p []byte) (int, error) {
+func (b heldBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.of.still.RLock()
-	defer b.of.still.RUnlock()
+	b.by.watches.RLock()
+	defer b.by.watches.RUnlock()
 	return n, err
 }
 
 // What comes back from writing a status may hold a deletion that no watch has
 // told of yet; when one does, the version is no longer new.
 func TestDeletionSeenInWhatIsWritten(t *testing.T) {
-	w := &pausedWatches{}
-	c := start(t, func(config *node.Config) {
-		w.RoundTripper = config.API
-		client, err := kubernetes.NewForConfig(&rest.Config{Host: "https://kubernetes.default.svc", Transport: w, QPS: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.Client, config.Informers = client, informers.NewSharedInformerFactory(client, 0)
-	})
+	h := &held{}
+	c := start(t, h.hold)
+	var once sync.Once
 	var deleted atomic.Bool
-	w.before = func() {
-		w.still.Lock()
-		c.delete("p")
-		deleted.Store(true)
+	h.patch = func(body []byte) func() {
+		if bytes.Contains(body, []byte(`"phase":"Running"`)) {
+			once.Do(func() {
+				h.watches.Lock()
+				c.delete("p")
+				deleted.Store(true)
+			})
+		}
+		return func() {}
 	}
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: nginx}]}}`)
 	c.pass("it is deleted while its status is written", 10*time.Second, func() bool { return deleted.Load() && c.nodes.Idle() })
-	w.still.Unlock()
+	h.watches.Unlock()
 	c.pass("deleted", 10*time.Second, c.gone("p"))
+}
+
+// The scheduler takes a Pod's place for free as soon as the API says that it is
+// done, which can be before the kubelet has its answer.
+func TestAFinishedPodsPlaceIsFree(t *testing.T) {
+	h := &held{}
+	c := start(t, h.hold)
+	finished, answer := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	h.patch = func(body []byte) func() {
+		if !bytes.Contains(body, []byte(`"phase":"Succeeded"`)) {
+			return func() {}
+		}
+		return func() {
+			once.Do(func() { close(finished) })
+			<-answer
+		}
+	}
+	defer close(answer)
+	c.create(`{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: ["true"], resources: {requests: {cpu: 3}}}]}}`)
+	// With an answer held up the kubelets are never idle: time goes on its own.
+	while := func(condition func() bool) func() bool {
+		return func() bool {
+			if err := c.clock.Step(50 * time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			return condition()
+		}
+	}
+	c.until("the first has finished", while(func() bool {
+		select {
+		case <-finished:
+			return true
+		default:
+			return false
+		}
+	}))
+	c.create(`{metadata: {name: q}, spec: {containers: [{name: main, image: nginx, resources: {requests: {cpu: 3}}}]}}`)
+	c.until("the second runs", while(c.ready("q")))
 }
 
 func TestForcedDeletion(t *testing.T) {

@@ -196,6 +196,9 @@ func (p *pod) sync(ctx context.Context) error {
 	finished := p.finished
 	p.mu.Unlock()
 
+	if finished || status.Phase == v1.PodSucceeded || status.Phase == v1.PodFailed {
+		p.leave() // before the scheduler reads that there is room again
+	}
 	if err := p.report(ctx, obj, status); err != nil {
 		return err
 	}
@@ -341,12 +344,17 @@ func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
 	return nil
 }
 
-// release gives back what the Pod has of its node.
-func (p *pod) release() {
+// leave gives back what the Pod was admitted with.
+func (p *pod) leave() {
 	p.state.Lock()
+	defer p.state.Unlock()
 	delete(p.kubelet.admitted, p.uid)
 	delete(p.ports, p.uid)
-	p.state.Unlock()
+}
+
+// release gives back all that the Pod has of its node.
+func (p *pod) release() {
+	p.leave()
 	p.mu.Lock()
 	ip, host := p.ip, p.latestHostNetwork()
 	p.sandbox = false
