@@ -49,9 +49,22 @@ export interface BeginRequest {
   readonly port: MessagePort;
 }
 
-/** Ends the running engine, whatever its state, and starts a new one with an empty store. */
+/**
+ * Ends the running engine, whatever its state, and starts a new one with an empty store. With settings of its
+ * own it starts from nothing: the snapshot was taken with the defaults.
+ */
 export interface Restart {
   readonly type: 'restart';
+  readonly settings?: EngineSettings;
+}
+
+/** What may differ from the defaults; wasm/settings.go says what each means. */
+export interface EngineSettings {
+  readonly runtimeConfig?: Readonly<Record<string, string>>;
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+  readonly nodes?: number;
+  readonly controllers?: readonly string[];
+  readonly noScheduler?: boolean;
 }
 
 export interface AskStats {

@@ -1,4 +1,11 @@
-import type { EngineState, EngineStats, FromEngine, Hello, ToEngine } from '../protocol';
+import type {
+  EngineSettings,
+  EngineState,
+  EngineStats,
+  FromEngine,
+  Hello,
+  ToEngine,
+} from '../protocol';
 import { exchange, type StreamCount } from './exchange';
 import { PROTOCOL } from './version';
 
@@ -78,8 +85,8 @@ export class EngineLink {
     this.#send({ type: 'introduce', port }, [port]);
   }
 
-  restart(): void {
-    this.#send({ type: 'restart' });
+  restart(settings?: EngineSettings): void {
+    this.#send(settings ? { type: 'restart', settings } : { type: 'restart' });
   }
 
   close(): void {

@@ -1,4 +1,11 @@
-import type { BeginRequest, Dead, EngineState, EngineStats, StageTime } from '../protocol';
+import type {
+  BeginRequest,
+  Dead,
+  EngineSettings,
+  EngineState,
+  EngineStats,
+  StageTime,
+} from '../protocol';
 import { Kept } from './kept';
 import type { ModuleInfo } from './module';
 import { Program } from './program';
@@ -32,7 +39,7 @@ export class Keeper {
     return this.#state;
   }
 
-  start(): void {
+  start(settings?: EngineSettings): void {
     const began = performance.now();
     let downloadMs = 0;
     let lastReport = 0;
@@ -61,17 +68,17 @@ export class Keeper {
     });
     this.#program = program;
     this.#set({ ...this.#fresh() });
-    void program.run(this.#info, this.#base);
+    void program.run(this.#info, this.#base, settings);
   }
 
   /** Ends the engine, forgets the cluster, and starts anew. */
-  restart(): void {
+  restart(settings?: EngineSettings): void {
     this.#program?.stop(this.#engine);
     this.#engine = null;
     this.#requests.failAll('The API server was restarted.');
     this.#set(this.#fresh());
-    if (this.#kept) void this.#kept.clear().then(() => this.start());
-    else this.start();
+    if (this.#kept) void this.#kept.clear().then(() => this.start(settings));
+    else this.start(settings);
   }
 
   request(message: BeginRequest, owner: object): void {

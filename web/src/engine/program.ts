@@ -2,7 +2,7 @@ import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { coarseWhileIdle } from '../../../wasm/timers.mjs';
-import type { Dead, StageTime } from '../protocol';
+import type { Dead, EngineSettings, StageTime } from '../protocol';
 import { DownloadError, type OnBytes, together } from './download';
 import type { Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
@@ -44,7 +44,7 @@ export class Program {
     this.#events = events;
   }
 
-  async run(info: ModuleInfo, base: URL): Promise<void> {
+  async run(info: ModuleInfo, base: URL, settings?: EngineSettings): Promise<void> {
     try {
       const missing = missingFeature();
       if (missing) {
@@ -54,13 +54,15 @@ export class Program {
       const [ofModule, ofSnapshot] = together(2, this.#events.onBytes) as [OnBytes, OnBytes];
       const [module, snapshot, earlier] = await Promise.all([
         compileModule(info, base, ofModule),
-        fetchSnapshot(info, base, ofSnapshot),
+        settings ? null : fetchSnapshot(info, base, ofSnapshot),
         this.#kept?.read() ?? [],
       ]);
       if (this.#over) return;
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      if (!snapshot || !(await this.#resume(module, snapshot, earlier))) await this.#start(module);
+      if (!snapshot || !(await this.#resume(module, snapshot, earlier))) {
+        await this.#start(module, settings);
+      }
     } catch (error) {
       this.failed(error);
     }
@@ -90,9 +92,9 @@ export class Program {
     }
   }
 
-  async #start(module: WebAssembly.Module): Promise<void> {
+  async #start(module: WebAssembly.Module, settings?: EngineSettings): Promise<void> {
     const go = this.#newGo();
-    this.#setHost(() => this.#offer());
+    this.#setHost(settings ? JSON.stringify(settings) : '', () => this.#offer());
     const instance = await WebAssembly.instantiate(module, go.importObject);
     if (!this.#over) await go.run(instance);
   }
@@ -104,7 +106,7 @@ export class Program {
     earlier: readonly [name: string, record: Uint8Array][],
   ): Promise<boolean> {
     const go = this.#newGo();
-    this.#setHost();
+    this.#setHost('');
     continueClocks(go, snapshot.header);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     if (this.#over) return true;
@@ -153,12 +155,12 @@ export class Program {
   }
 
   /** @param onStarted when the program starts from nothing; one that goes on takes no requests before it is ready */
-  #setHost(onStarted: () => void = () => undefined): void {
+  #setHost(config: string, onStarted: () => void = () => undefined): void {
     const requests = this.#requests;
     const alive = () => !this.#over;
     globalThis.kubetabEngine = undefined;
     globalThis.kubetabHost = {
-      config: '',
+      config,
       started: onStarted,
       stage: (name, ms) => {
         if (!alive()) return;

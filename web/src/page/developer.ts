@@ -1,5 +1,5 @@
 import type { ApiClient } from '../client';
-import type { EngineState, EngineStats } from '../protocol';
+import type { EngineSettings, EngineState, EngineStats } from '../protocol';
 import { directApi, engineState, engineStats, refreshStats, restartEngine } from './engine/cluster';
 
 /** `kubetab` in the browser's own console. `fetch('api/v1/namespaces')` needs none of it. */
@@ -9,8 +9,8 @@ export interface Developer {
   readonly state: EngineState | null;
   /** Asks the engine now; null while it is not ready. */
   stats(): Promise<EngineStats | null>;
-  /** Ends the engine and starts another, with an empty cluster. */
-  restart(): void;
+  /** Ends the engine and starts another, with an empty cluster and settings of its own if there are any. */
+  restart(settings?: EngineSettings): void;
 }
 
 declare global {

@@ -11,7 +11,7 @@ export function EngineTrouble() {
       <p class="why">{state.why}</p>
       <p>{words.dead.next[state.cause]}</p>
       <p>
-        <button type="button" class="button primary" onClick={restartEngine}>
+        <button type="button" class="button primary" onClick={() => restartEngine()}>
           {words.dead.again}
         </button>
       </p>

@@ -3,7 +3,7 @@ import { type ApiClient, throughEnginePort, throughServiceWorker } from '../../c
 import { findEngine, type Home } from '../../client/home';
 import type { EngineLink } from '../../client/link';
 import { keepModuleForOffline, serveServiceWorker } from '../../client/service-worker';
-import type { Dead, EngineState, EngineStats } from '../../protocol';
+import type { Dead, EngineSettings, EngineState, EngineStats } from '../../protocol';
 import { words } from '../words';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
@@ -78,10 +78,10 @@ export function directApi(): ApiClient | null {
 }
 
 /** Starts the engine again with an empty store: after its death, or because the user wants a fresh cluster. */
-export function restartEngine(): void {
+export function restartEngine(settings?: EngineSettings): void {
   notice.value = null;
   if (link && !link.lost.aborted) {
-    link.restart();
+    link.restart(settings);
   } else {
     engineState.value = null;
     lastWorker = '';
