@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientset "k8s.io/client-go/kubernetes"
 	clientrecord "k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubetab/kubetab/core/clock"
 )
@@ -23,10 +24,20 @@ type eventSink struct {
 	clock      *clock.Clock
 	correlator *clientrecord.EventCorrelator
 	waiting    chan *v1.Event
+	limit      flowcontrol.RateLimiter
 }
+
+// A kubelet writes as many events in a second, and at once, and so do all of
+// ours together: when a thousand Pods start in a tab, they come before their
+// events.
+const (
+	eventQPS   = 50
+	eventBurst = 100
+)
 
 func newEventSink(client clientset.Interface, clock *clock.Clock) *eventSink {
 	return &eventSink{client: client, clock: clock, waiting: make(chan *v1.Event, eventsWaiting),
+		limit:      flowcontrol.NewTokenBucketRateLimiter(eventQPS, eventBurst),
 		correlator: clientrecord.NewEventCorrelatorWithOptions(clientrecord.CorrelatorOptions{Clock: clock})}
 }
 
@@ -56,6 +67,9 @@ func (s *eventSink) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-s.waiting:
+			if s.limit.Wait(ctx) != nil {
+				return
+			}
 			s.write(ctx, event)
 		}
 	}
