@@ -156,7 +156,7 @@ func TestExec(t *testing.T) {
 		{"", []string{"sh", "-c", "i=0; while [ $i -lt 3 ]; do i=$((i+1)); done; echo $i > /tmp/n; cat /tmp/n"}, "3\n", "", 0, false},
 		{"", []string{"curl", "-s", "localhost"}, "Welcome to nginx!", "", 0, true},
 		{"", []string{"wget", "-qO-", "http://nowhere"}, "", "wget: bad address 'nowhere'\n", 1, false},
-		{"", []string{"ls", "/nope"}, "", "ls: /nope: No such file or directory\n", 1, false},
+		{"", []string{"ls", "/nope"}, "", "ls: cannot access '/nope': No such file or directory\n", 2, false},
 		{"", []string{"no-such-program"}, "", `exec: "no-such-program": executable file not found in $PATH`, -1, true},
 	} {
 		out, errs, code := c.exec("p", test.stdin, test.argv...)
