@@ -167,7 +167,8 @@ func (w *responseWriter) Flush() {
 }
 
 func (w *responseWriter) CloseNotify() <-chan bool {
-	return w.ResponseWriter.(http.CloseNotifier).CloseNotify() //nolint:staticcheck // what upstream asks for
+	//lint:ignore SA1019 upstream asks for it, see above
+	return w.ResponseWriter.(http.CloseNotifier).CloseNotify()
 }
 
 // Hijack takes the connection out of sight: what an upgraded one carries is not recorded.

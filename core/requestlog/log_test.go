@@ -206,7 +206,8 @@ func TestWatchEventsArriveAsTheyHappen(t *testing.T) {
 	s := serve(t, l, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.(http.Flusher).Flush()
-		_ = w.(http.CloseNotifier) // upstream hides Flush without it
+		//lint:ignore SA1019 upstream hides Flush without it
+		_ = w.(http.CloseNotifier)
 		for e := range events {
 			fmt.Fprintln(w, e)
 			w.(http.Flusher).Flush()
