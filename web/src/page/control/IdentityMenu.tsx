@@ -23,7 +23,7 @@ export function IdentityMenu() {
         onChange={(event) => {
           const { value } = event.currentTarget;
           const next = PLAIN.find(({ name }) => name === value);
-          if (next) void import('./access').then(({ become }) => become(next));
+          if (next) identity.value = next;
           else if (value !== now.name) {
             event.currentTarget.value = now.name;
             go('settings');

@@ -9,7 +9,6 @@ import { ready } from '../engine/cluster';
 import { EngineDetails } from '../engine/EngineStatus';
 import { nextTheme, theme } from '../frame/theme';
 import { words as frameWords } from '../words';
-import { become } from './access';
 import { type ClockState, clockNow, engineClock, readClock, setClock, stepClock } from './clock';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { words } from './words';
@@ -40,6 +39,10 @@ export function SettingsView() {
 
 const META = metadata<KubeObject>();
 
+function become(who: Identity): void {
+  identity.value = who;
+}
+
 function IdentityPart() {
   const text = words.identity;
   const now = identity.value;
@@ -52,7 +55,7 @@ function IdentityPart() {
         type="radio"
         name="identity"
         checked={now.name === who.name}
-        onChange={() => void become(who)}
+        onChange={() => become(who)}
       />
       <span>
         <b>{name}</b>
@@ -76,7 +79,7 @@ function IdentityPart() {
           checked={now.kind === 'service-account'}
           onChange={() => {
             const [namespace = '', name = ''] = (accounts[0] ?? 'default/default').split('/');
-            void become(serviceAccount(namespace, name));
+            become(serviceAccount(namespace, name));
           }}
         />
         <span>
@@ -89,7 +92,7 @@ function IdentityPart() {
             value={chosen}
             onChange={(event) => {
               const [namespace = '', name = ''] = event.currentTarget.value.split('/');
-              if (name) void become(serviceAccount(namespace, name));
+              if (name) become(serviceAccount(namespace, name));
             }}
           >
             <option value="">...</option>

@@ -12,9 +12,9 @@ export interface Identity {
 }
 
 export const ADMIN: Identity = { kind: 'admin', name: 'admin', groups: [] };
-/** Two users who exist only by the ClusterRoleBinding that gives them their role; see `grant` in access.ts. */
-export const EDITOR: Identity = { kind: 'user', name: 'editor', groups: [] };
-export const VIEWER: Identity = { kind: 'user', name: 'viewer', groups: [] };
+/** The other people of the kubeconfig (core.People): ClusterRoleBindings of their names give them their roles. */
+export const EDITOR: Identity = { kind: 'user', name: 'kubetab-edit', groups: [] };
+export const VIEWER: Identity = { kind: 'user', name: 'kubetab-view', groups: [] };
 
 export function serviceAccount(namespace: string, name: string): Identity {
   return {

@@ -1,5 +1,4 @@
 export const words = {
-  grantFailed: (why: string) => `The role could not be given: ${why}`,
   title: 'Settings',
   identity: {
     title: 'Acting as',
@@ -8,16 +7,14 @@ export const words = {
     admin: ['administrator', 'In the group system:masters: RBAC is not asked.'],
     editor: [
       'editor',
-      'ClusterRole edit: may change most things in namespaces, and not their roles.',
+      'kubetab-edit, ClusterRole edit: may change most things in namespaces, and not their roles.',
     ],
-    viewer: ['viewer', 'ClusterRole view: may read most things, and no Secrets.'],
+    viewer: ['viewer', 'kubetab-view, ClusterRole view: may read most things, and no Secrets.'],
     account: [
       'a service account',
       'What a Pod that runs as it may do: nothing, until a role is bound to it.',
     ],
     choose: 'Service account',
-    note: (user: string, role: string) =>
-      `The ClusterRoleBinding kubetab-${user} gives it the role ${role}.`,
   },
   clock: {
     title: 'Clock',

@@ -1,7 +1,7 @@
 import '../style/palette.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ADMIN, EDITOR, VIEWER } from '../control/identity';
+import { ADMIN, EDITOR, identity, VIEWER } from '../control/identity';
 import { restartEngine } from '../engine/cluster';
 import { words } from '../words';
 import { arrange, layout } from './layout';
@@ -122,11 +122,13 @@ function matching(typed: string): PaletteCommand[] {
 }
 
 function own(): PaletteCommand[] {
-  const { palette, identity } = words;
+  const { palette, identity: names } = words;
   const as = (who: typeof ADMIN, label: string): PaletteCommand => ({
     group: palette.identity,
     label: palette.actAs(label),
-    run: () => void import('../control/access').then(({ become }) => become(who)),
+    run: () => {
+      identity.value = who;
+    },
   });
   return [
     ...VIEWS.map((view) => ({
@@ -138,9 +140,9 @@ function own(): PaletteCommand[] {
         else go(view);
       },
     })),
-    as(ADMIN, identity.admin),
-    as(EDITOR, identity.editor),
-    as(VIEWER, identity.viewer),
+    as(ADMIN, names.admin),
+    as(EDITOR, names.editor),
+    as(VIEWER, names.viewer),
     { group: palette.page, label: palette.theme, run: nextTheme },
     {
       group: palette.engine,
