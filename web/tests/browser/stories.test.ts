@@ -222,10 +222,46 @@ test('a watch of a script is seen live, and its end too', async () => {
   await page.keyboard.press('Control+j');
 });
 
+test('kubectl watches in the terminal while the editor changes; Ctrl C ends the request', async () => {
+  const terminal = page.locator('.terminal-place');
+  const screen = terminal.locator('.xterm-rows');
+  await terminal.locator('.xterm').click();
+  await page.keyboard.press('Control+u');
+  await page.keyboard.type('kubectl get configmaps -w\n');
+  await screen.getByText('kube-root-ca.crt').first().waitFor();
+  // In a terminal Ctrl J is a key like any other.
+  await page.locator('.rail-requests').click();
+  const row = logRow('kubectl get').filter({ hasText: 'stream' }).first();
+  await row.locator('.col-time .verb-watch').waitFor();
+  await send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'appears' } });
+  await screen.getByText('appears').waitFor();
+  await terminal.locator('.xterm').click();
+  await page.keyboard.press('Control+c');
+  await row.locator('.col-time .faint').waitFor();
+  await page.locator('.rail-requests').click();
+});
+
+test('the terminal and the editor share their files', async () => {
+  await page.locator('.terminal-place .xterm').click();
+  await page.keyboard.type('echo "a: 1" > from-the-terminal.yaml\n');
+  await show('#files');
+  await page.locator('.file-list').getByText('from-the-terminal.yaml').click();
+  await editor().getByText('a').first().waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to or run' }).waitFor();
+  await page.keyboard.type('service.yaml');
+  await page.getByRole('option', { name: /^service.yaml/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await button('Apply').click();
+  await outcome().getByText('Service web created').waitFor();
+  await show('#cluster');
+  await page.locator('.box.service', { hasText: 'web' }).waitFor();
+});
+
 test('a viewer is refused with 403, and sees no Secrets', async () => {
-  await page.getByLabel('Acting as').selectOption('viewer');
+  await page.getByLabel('Acting as').selectOption('kubetab-view');
   await show('#cluster/api/v1/secrets');
-  await page.getByText(/User "viewer" cannot (list|watch) resource "secrets"/).waitFor();
+  await page.getByText(/User "kubetab-view" cannot (list|watch) resource "secrets"/).waitFor();
   await show('#cluster/api/v1/configmaps');
   await page.getByRole('link', { name: 'seen' }).click();
   await page.locator('.action-buttons').getByRole('button', { name: 'Delete' }).click();
@@ -233,7 +269,7 @@ test('a viewer is refused with 403, and sees no Secrets', async () => {
   await page.locator('.confirm').getByRole('button', { name: 'Delete' }).click();
   await page
     .getByRole('alert')
-    .getByText(/"viewer" cannot delete resource "configmaps"/)
+    .getByText(/"kubetab-view" cannot delete resource "configmaps"/)
     .waitFor();
   await page.locator('.confirm').getByRole('button', { name: 'Cancel' }).click();
   await page.getByLabel('Acting as').selectOption('admin');

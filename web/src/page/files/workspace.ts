@@ -28,7 +28,7 @@ export const trouble = signal('');
 
 let storage: Storage | null = null;
 const saving = new Map<string, ReturnType<typeof setTimeout>>();
-const SAVE_AFTER = 400;
+const SAVE_AFTER = 150;
 
 /** To be called once, with what a newcomer finds. */
 export async function openWorkspace(
@@ -65,18 +65,22 @@ export function closeFile(path: string): void {
   activePath.value = openPaths.value[Math.max(at - 1, 0)] ?? '';
 }
 
-/** Changes a file's text or makes the file; what is typed is kept a moment after the last key. */
+/** Changes a file's text or makes the file. It is kept at once, and what follows quickly a moment after the last key. */
 export function writeFile(path: string, text: string): void {
   files.value = sorted([...files.value.filter((file) => file.path !== path), { path, text }]);
-  clearTimeout(saving.get(path));
+  const pending = saving.get(path);
+  if (pending === undefined) void keep(path);
+  clearTimeout(pending);
   saving.set(
     path,
-    setTimeout(() => void keep(path), SAVE_AFTER),
+    setTimeout(() => {
+      saving.delete(path);
+      void keep(path);
+    }, SAVE_AFTER),
   );
 }
 
 async function keep(path: string): Promise<void> {
-  saving.delete(path);
   const file = files.value.find((each) => each.path === path);
   if (!file || !storage) return;
   try {

@@ -9,6 +9,8 @@ export function onShortcut(event: KeyboardEvent): void {
   const command = event.ctrlKey || event.metaKey;
   if (command && !event.shiftKey && event.key.toLowerCase() === 'k') {
     event.preventDefault();
+    // What is typed next is meant for the palette, even if that is still being loaded.
+    if (!paletteOpen.value) (document.activeElement as HTMLElement | null)?.blur();
     paletteOpen.value = !paletteOpen.value;
   } else if (command && event.key.toLowerCase() === 'j') {
     event.preventDefault();
