@@ -123,8 +123,8 @@ func (t *terminal) run(ctx context.Context) {
 // read reads what is to be run: a line, and more while it is incomplete.
 func (t *terminal) read(ctx context.Context, editor *tty.Editor) (string, error) {
 	t.tty.Raw(true)
-	// Whatever was printed has left its colours and modes behind.
-	_, _ = t.tty.Write([]byte("\x1b[0m\x1b[?1l\x1b[?7h\x1b[?25h\x1b[?1049l")) // fails when nobody looks any more
+	// Whatever was printed has left its colours and modes behind. (1049 would move the cursor as well.)
+	_, _ = t.tty.Write([]byte("\x1b[0m\x1b[?1l\x1b[?7h\x1b[?25h\x1b[?47l")) // fails when nobody looks any more
 	script, err := editor.ReadLine(ctx, t.session.prompt())
 	for err == nil && incomplete(script) {
 		var more string
