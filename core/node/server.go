@@ -115,6 +115,9 @@ type addressedConn struct {
 	net.Conn
 	address dialled
 	open    *connections // nil at the client's end
+
+	deadline sync.Mutex
+	readBy   time.Time // zero: no deadline
 }
 
 type dialled string
@@ -154,20 +157,32 @@ func (c *connections) close() {
 }
 
 func (l addressed) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		address, err := readLine(conn)
+		if err != nil {
+			_ = conn.Close() // its client is gone: no reason to serve no others
+			continue
+		}
+		accepted := &addressedConn{Conn: conn, address: dialled(address), open: l.open}
+		l.open.add(accepted)
+		return accepted, nil
 	}
+}
+
+// readLine reads up to the end of the line and no further.
+func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var b [1]byte
 	for {
-		if _, err := conn.Read(b[:]); err != nil {
-			return nil, err
+		if _, err := r.Read(b[:]); err != nil {
+			return "", err
 		}
 		if b[0] == '\n' {
-			accepted := &addressedConn{Conn: conn, address: dialled(line), open: l.open}
-			l.open.add(accepted)
-			return accepted, nil
+			return string(line), nil
 		}
 		line = append(line, b[0])
 	}
@@ -175,13 +190,44 @@ func (l addressed) Accept() (net.Conn, error) {
 
 // Read makes a deadline look as it does on a socket: temporary. Otherwise TLS
 // gives up the connection when net/http hands it over to an upgraded protocol,
-// for which it interrupts its own read with a deadline.
+// for which it interrupts its own read with a deadline. And only a deadline
+// that holds counts: the timer of one that has been taken back may be running
+// in bufconn, and would end the upgraded protocol.
 func (c *addressedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
-		err = os.ErrDeadlineExceeded
+	for {
+		n, err := c.Conn.Read(b)
+		if timeout, ok := err.(net.Error); !ok || !timeout.Timeout() {
+			return n, err
+		}
+		if c.overdue() {
+			return n, os.ErrDeadlineExceeded
+		}
 	}
-	return n, err
+}
+
+// overdue reports whether the deadline for reading has passed. If it has not,
+// it is set anew, which lets the next read wait.
+func (c *addressedConn) overdue() bool {
+	c.deadline.Lock()
+	defer c.deadline.Unlock()
+	if !c.readBy.IsZero() && !time.Now().Before(c.readBy) {
+		return true
+	}
+	_ = c.Conn.SetReadDeadline(c.readBy) // never fails
+	return false
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *addressedConn) SetReadDeadline(t time.Time) error {
+	c.deadline.Lock()
+	defer c.deadline.Unlock()
+	c.readBy = t
+	return c.Conn.SetReadDeadline(t)
+}
+
+// SetDeadline implements net.Conn.
+func (c *addressedConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // Close closes the connection.
