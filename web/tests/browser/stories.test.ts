@@ -19,8 +19,7 @@ beforeAll(async () => {
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     const { url } = message.location();
-    // xterm.js makes two style elements where it cannot be told not to; the policy blocks them, and nothing is lost.
-    const known = message.text().startsWith('Failed to load resource') || url.includes('/screen-');
+    const known = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !known) complaints.push(`${message.text()} ${url}`);
   });
   page.on('dialog', (dialog) => void dialog.accept());

@@ -1,0 +1,129 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launch, ready, settlesTo } from './browser';
+import { openSite, type Site } from './site';
+
+// kubectl in the tab, as a learner types it.
+
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+let page: Page;
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  context.setDefaultTimeout(20_000);
+  page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    // The content security policy is one of those who complain here.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      complaints.push(message.text());
+    }
+  });
+  await page.goto(site.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+afterEach(() => {
+  expect(complaints.splice(0)).toEqual([]);
+});
+
+const keyboard = () => page.locator('.terminal textarea');
+/** The rows without what fills them up. */
+const screen = async () =>
+  (await page.locator('.terminal .xterm-rows').innerText())
+    .split('\n')
+    .map((row) => row.trimEnd())
+    .join('\n')
+    .trimEnd();
+
+async function type(keys: string): Promise<void> {
+  await keyboard().focus();
+  await page.keyboard.type(keys);
+}
+
+/** Runs a line on an empty screen, and waits until what is there matches. */
+async function run(line: string, sees: RegExp): Promise<void> {
+  await type(`clear; ${line}\n`);
+  await expect.poll(screen).toMatch(sees);
+}
+
+test('what is typed while the engine starts runs when it is ready', async () => {
+  await keyboard().waitFor();
+  // A newcomer finds a command there.
+  await expect.poll(screen).toContain('kubectl get namespaces');
+  await type('\n');
+  await ready(page);
+  await expect.poll(screen).toMatch(/NAME +STATUS +AGE[^]*kube-system +Active/);
+});
+
+test('a Deployment is made, and its Pods are listed', async () => {
+  await run(
+    'kubectl create deployment typed --image=nginx && kubectl rollout status deployment/typed',
+    /successfully rolled out/,
+  );
+  await run('kubectl get pods -l app=typed', /typed-\S+ +1\/1 +Running/);
+});
+
+test('Tab completes the names of objects', async () => {
+  await type('clear\n');
+  await type('kubectl get deploy typ\t-o name\n');
+  await expect.poll(screen).toContain('deployment.apps/typed');
+});
+
+test('Ctrl-C ends a watch, and its request in the engine', async () => {
+  const before = await page.evaluate(async () => (await window.kubetab.stats())?.requests ?? -1);
+  await run('kubectl get pods -l app=typed -w', /typed-\S+ +1\/1 +Running/);
+  await keyboard().focus();
+  await page.keyboard.press('Control+c');
+  await expect.poll(screen).toMatch(/\^C\n~ \$$/);
+  await settlesTo(page, before);
+  await run('echo still $((40 + 2))', /still 42/);
+});
+
+test('a shell in a container', async () => {
+  await type('clear\n');
+  await type('kubectl exec -it deploy/typed -- sh\n');
+  await expect.poll(screen).toMatch(/#$/);
+  await type('hostname\n');
+  await expect.poll(screen).toMatch(/^typed-/m);
+  await type('exit\n');
+  await expect.poll(screen).toMatch(/~ \$$/);
+  await run('echo back', /^back/m);
+});
+
+test('a viewer is refused', async () => {
+  await run(
+    'kubectl --context kubetab-view delete deployment typed',
+    /Error from server \(Forbidden\): deployments.apps "typed" is forbidden/,
+  );
+});
+
+test('a hostile line is only text', async () => {
+  const title = await page.title();
+  await run(
+    "printf 'a\\033]0;renamed\\007b\\033]7373;edit;ZTE=;L2V0Yy9wYXNzd2Q=\\007c\\033[2Jd <b>bold</b>\\n'",
+    /abcd <b>bold<\/b>/,
+  );
+  expect(await page.title()).toBe(title);
+  expect(await page.locator('.terminal b').count()).toBe(0);
+});
+
+test('a reload finds the terminal as it was, and its history', async () => {
+  await run('name=remembered; echo set', /^set/m);
+  await page.reload();
+  await ready(page);
+  await expect.poll(screen).toMatch(/^set\n~ \$$/m);
+  await type('echo $name\n');
+  await expect.poll(screen).toMatch(/^remembered/m);
+  await keyboard().focus();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(screen).toMatch(/\$ clear; name=remembered; echo set\s*$/);
+  await page.keyboard.press('Control+c');
+});
