@@ -59,7 +59,7 @@ test('what is typed while the engine starts runs when it is ready', async () => 
   await expect.poll(screen).toContain('kubectl get namespaces');
   await type('\n');
   await ready(page);
-  await expect.poll(screen).toMatch(/NAME +STATUS +AGE[^]*kube-system +Active/);
+  await expect.poll(screen).toMatch(/NAME +STATUS +AGE[\s\S]*kube-system +Active/);
 });
 
 test('a Deployment is made, and its Pods are listed', async () => {
