@@ -85,6 +85,9 @@ func (s story) tell(t *testing.T, kubectl string) {
 	}
 }
 
+// moduleLimit is how long the module may take to start on a machine that is busy with other things.
+const moduleLimit = 3 * time.Minute
+
 // startModule runs the module under Node, behind TLS: over plain HTTP, kubectl sends no credentials.
 func startModule(t *testing.T, module string) string {
 	t.Helper()
@@ -114,7 +117,7 @@ func startModule(t *testing.T, module string) string {
 			t.Logf("the module's log:\n%s", text)
 		}
 	})
-	timer := time.AfterFunc(startLimit, func() { _ = host.Process.Kill() })
+	timer := time.AfterFunc(moduleLimit, func() { _ = host.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	timer.Stop()
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
