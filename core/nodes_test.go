@@ -80,10 +80,10 @@ func TestNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
+	var out, errs bytes.Buffer // two goroutines copy, and a buffer is for one
+	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: &errs})
 	if out.String() != "web\n" || err == nil || !strings.Contains(err.Error(), "exit code 3") {
-		t.Errorf("exec: %q, %v", out.String(), err)
+		t.Errorf("exec: %q, %q, %v", out.String(), errs.String(), err)
 	}
 	until("metrics", func() bool {
 		top, err := client.Discovery().RESTClient().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/web").DoRaw(ctx)
