@@ -24,7 +24,13 @@ func startKubetab(t *testing.T, args ...string) *process.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Kill)
+	t.Cleanup(func() {
+		if t.Failed() && p.Ended() {
+			code, stderr := p.Wait(0)
+			t.Logf("kubetab had ended by itself or by a kill, with code %d: %s", code, stderr)
+		}
+		p.Kill()
+	})
 	return p
 }
 
