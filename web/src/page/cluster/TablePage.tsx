@@ -173,12 +173,12 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
     >
       <table
         style={{
-          width: `max(100%, ${widths.reduce((a, b) => a + b, 0) + columns.length * 2.4}ch)`,
+          width: `max(100%, ${widths.reduce((a, b) => a + b, 0) + columns.length * 2.4 + 1}ch)`,
         }}
       >
         <colgroup>
           {columns.map(({ name }, i) => (
-            <col key={name} style={{ width: `${(widths[i] ?? 8) + 2.4}ch` }} />
+            <col key={name} style={{ width: `${(widths[i] ?? 8) + (i === 0 ? 3.4 : 2.4)}ch` }} />
           ))}
         </colgroup>
         <thead>

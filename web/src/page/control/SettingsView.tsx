@@ -174,7 +174,7 @@ function ClockPart() {
       ) : (
         ready.value && <p class="faint">{text.missing}</p>
       )}
-      {refusal.value && (
+      {ready.value && refusal.value && (
         <p class="tone-bad" role="alert">
           {refusal.value}
         </p>
