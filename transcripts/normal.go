@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +81,9 @@ func (n *normal) walk(v any, key string, parent map[string]any) any {
 
 func (n *normal) object(v map[string]any, key string, parent map[string]any) any {
 	if key == "metadata" {
-		if !n.managedFields {
+		if entries, ok := v["managedFields"].([]any); ok && n.managedFields {
+			sortManagedFields(entries)
+		} else {
 			delete(v, "managedFields")
 		}
 		if prefix, _ := v["generateName"].(string); prefix != "" {
@@ -111,6 +114,23 @@ func (n *normal) object(v map[string]any, key string, parent map[string]any) any
 		}
 	}
 	return v
+}
+
+// sortManagedFields is upstream's order (sortEncodedManagedFields in k8s.io/apimachinery/pkg/util/managedfields/internal)
+// without the time in it: whether two writes fall into one second is chance.
+func sortManagedFields(entries []any) {
+	slices.SortStableFunc(entries, func(a, b any) int {
+		x, _ := a.(map[string]any)
+		y, _ := b.(map[string]any)
+		for _, field := range []string{"operation", "manager", "apiVersion", "subresource"} {
+			p, _ := x[field].(string)
+			q, _ := y[field].(string)
+			if order := strings.Compare(p, q); order != 0 {
+				return order
+			}
+		}
+		return 0
+	})
 }
 
 // collection tells lists and tables, whose revision is that of the store, from objects.

@@ -111,3 +111,21 @@ func TestExpand(t *testing.T) {
 		t.Errorf("restored %q", got)
 	}
 }
+
+// Whether the second write came a second later or not, the same is shown.
+func TestManagedFieldsAreInOneOrder(t *testing.T) {
+	entry := func(manager, seconds string) map[string]any {
+		return map[string]any{"manager": manager, "operation": "Apply", "time": "2026-11-20T12:00:" + seconds + "Z"}
+	}
+	shown := func(entries ...any) any {
+		n := &normal{vars: testVars(), managedFields: true}
+		object, err := show(n.value(map[string]any{"metadata": map[string]any{"managedFields": entries}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return object
+	}
+	if diff := cmp.Diff(shown(entry("a", "00"), entry("b", "00")), shown(entry("b", "00"), entry("a", "00"))); diff != "" {
+		t.Error(diff)
+	}
+}
