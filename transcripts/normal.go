@@ -197,7 +197,8 @@ func (n *normal) text(s string) string {
 	for range 2 { // the second number of a pair comes to light when the first has its name
 		s = revisions.ReplaceAllStringFunc(s, func(m string) string {
 			part := revisions.FindStringSubmatch(m)
-			if name, ok := n.vars.captured(part[2]); ok {
+			// The current revision is a captured one only while nobody writes.
+			if name, ok := n.vars.captured(part[2]); ok && part[1] != "current: " {
 				return part[1] + name
 			}
 			return part[1] + "<rv>"

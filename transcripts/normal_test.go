@@ -24,6 +24,7 @@ func TestText(t *testing.T) {
 		"at " + now:               "at <time>",
 		"at 2001-01-01T00:00:00Z": "at 2001-01-01T00:00:00Z",
 		"Too large resource version: 900, current: 101":          "Too large resource version: 900, current: <rv>",
+		"Too large resource version: 900, current: 100":          "Too large resource version: 900, current: <rv>",
 		"too old resource version: 100 (101)":                    "too old resource version: ${rv} (<rv>)",
 		"the ResourceVersion in record (100).":                   "the ResourceVersion in record (${rv}).",
 		`{"metadata":{"resourceVersion":"77"}}`:                  `{"metadata":{"resourceVersion":"<rv>"}}`,
