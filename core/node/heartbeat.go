@@ -65,10 +65,25 @@ func (n *Nodes) heartbeats(ctx context.Context) {
 	}
 }
 
-// renew writes the node's lease, and creates it if it is missing.
+// renew writes the node's lease, and creates it if it is missing. Like upstream's
+// k8s.io/component-helpers/apimachinery/lease it writes over what it wrote last,
+// and reads the lease only when somebody else has written it since. Only the
+// goroutine of Run calls it.
 func (k *kubelet) renew(ctx context.Context) error {
 	leases := k.Client.CoordinationV1().Leases(v1.NamespaceNodeLease)
 	now := metav1.NewMicroTime(k.clock.Now())
+	if last := k.lease; last != nil {
+		k.lease = nil
+		last.Spec.RenewTime = &now
+		written, err := leases.Update(ctx, last, metav1.UpdateOptions{})
+		switch {
+		case err == nil:
+			k.lease = written
+			return nil
+		case !apierrors.IsConflict(err) && !apierrors.IsNotFound(err):
+			return err
+		}
+	}
 	have, err := leases.Get(ctx, k.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		lease := &coordinationv1.Lease{
@@ -80,8 +95,12 @@ func (k *kubelet) renew(ctx context.Context) error {
 			lease.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: k.name, UID: k.node.UID}}
 		}
 		k.state.Unlock()
-		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) { // the namespace is made soon after the start
+		lease, err = leases.Create(ctx, lease, metav1.CreateOptions{})
+		switch {
+		case err == nil:
+			k.lease = lease
+			return nil
+		case apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err): // the namespace is made soon after the start
 			return nil
 		}
 		return err
@@ -91,8 +110,12 @@ func (k *kubelet) renew(ctx context.Context) error {
 	}
 	have.Spec.RenewTime = &now
 	have.Spec.HolderIdentity = ptr.To(k.name)
-	_, err = leases.Update(ctx, have, metav1.UpdateOptions{})
-	if apierrors.IsConflict(err) {
+	written, err := leases.Update(ctx, have, metav1.UpdateOptions{})
+	switch {
+	case err == nil:
+		k.lease = written
+		return nil
+	case apierrors.IsConflict(err):
 		return nil // somebody else has just written it; the next beat is soon enough
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,7 @@ type kubelet struct {
 	name     string
 	ip       string
 	capacity v1.ResourceList
+	lease    *coordinationv1.Lease // as last written; nil when it must be read
 
 	state    sync.Mutex
 	node     *v1.Node                         // as last registered or written
