@@ -1,4 +1,5 @@
 import type { FromExchange, Head, HeaderPair, ToEngine, ToExchange } from '../protocol';
+import { joined } from './bytes';
 import { CreditWindow } from './credit';
 import { toResponse, unavailable } from './status';
 
@@ -327,16 +328,6 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
   for (let at = 0; at < bytes.byteLength; at += BODY_PIECE) {
     yield new Uint8Array(bytes.subarray(at, at + BODY_PIECE));
   }
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.byteLength;
-  }
-  return all;
 }
 
 /** HTTP/2 and the fetch API carry no reason phrase; these are RFC 9110's for what kube-apiserver answers. */

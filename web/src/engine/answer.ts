@@ -1,3 +1,4 @@
+import { joined } from '../client/bytes';
 import type { FromExchange, Head, HeaderPair } from '../protocol';
 
 /**
@@ -91,14 +92,4 @@ export class Answer {
 /** A view of a larger buffer is copied: transferring it would take the rest of the buffer along. */
 function whole(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-}
-
-function joined(parts: Uint8Array<ArrayBuffer>[], size: number): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.byteLength;
-  }
-  return all;
 }
