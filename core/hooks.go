@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +30,11 @@ func ensureRBACPolicy(p *rbacrest.PolicyData, client clientset.Interface) (done 
 
 const (
 	bootstrapTry   = 10 * time.Millisecond // between two looks while nothing answers yet
-	bootstrapLimit = 30 * time.Second      // upstream's own
+	bootstrapLimit = 5 * time.Minute       // upstream: 30 s, and then a supervisor starts it again; a slow phone has none
 )
+
+// systemNamespaces are those that upstream's system namespaces controller keeps.
+var systemNamespaces = []string{metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, metav1.NamespaceDefault}
 
 // bootstrapHooks are the post-start hooks that upstream runs in wait.Poll(1s):
 // their first look comes a full second after the start, and readiness waits
@@ -69,10 +73,7 @@ func bootstrap(hook genericapiserver.PostStartHookContext, what string, ensure f
 	ctx, cancel := context.WithTimeout(hook, bootstrapLimit)
 	defer cancel()
 	err = wait.PollUntilContextCancel(ctx, bootstrapTry, true, func(ctx context.Context) (bool, error) {
-		// kube-system is the first thing that a system controller makes, and
-		// the bootstrap roles of namespaces go there: before it exists there is
-		// nothing to look at, and trying would only fill the log.
-		if _, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{}); err != nil {
+		if !ensureSystemNamespaces(ctx, client) {
 			return false, nil
 		}
 		return ensure(ctx, client)
@@ -81,6 +82,27 @@ func bootstrap(hook genericapiserver.PostStartHookContext, what string, ensure f
 		return fmt.Errorf("create %s: %w", what, err)
 	}
 	return nil
+}
+
+// ensureSystemNamespaces creates the system namespaces that are missing and
+// reports whether all exist. Upstream's controller of these creates them too,
+// but when admission takes more than ten seconds to warm up, as it does on a
+// busy machine, it looks again only after a minute, and all that is made at the
+// start waits for it: the bootstrap roles of namespaces, service accounts, the
+// leases of nodes.
+func ensureSystemNamespaces(ctx context.Context, client clientset.Interface) bool {
+	for _, name := range systemNamespaces {
+		if _, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{}); err == nil {
+			continue
+		} else if !apierrors.IsNotFound(err) { // nothing answers yet
+			return false
+		}
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return false
+		}
+	}
+	return true
 }
 
 // ensureSystemPriorityClasses creates the two built-in PriorityClasses where
