@@ -130,7 +130,7 @@ test-transcripts: wasm
 
 .PHONY: test-cluster
 test-cluster: native wasm
-	@$(GOTEST) -count=1 -parallel 16 ./server -run '^TestCluster$$' -wasm ../build/wasm/kubetab.wasm
+	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$' -wasm ../build/wasm/kubetab.wasm
 
 .PHONY: test-web
 test-web: page chromium

@@ -2,8 +2,11 @@ package server_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/pem"
 	"flag"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -51,9 +54,12 @@ func TestCluster(t *testing.T) {
 		stories = []story{{"other", func(*testing.T) string { return *kubeconfig }, []string{"controllers"}, true}}
 	}
 	for _, s := range stories {
+		// One start after the other and before any story: a start has much to
+		// do, and next to a dozen stories it would take a minute.
+		config := s.start(t)
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			s.tell(t, kubectl)
+			s.tell(t, kubectl, config)
 		})
 	}
 }
@@ -66,8 +72,7 @@ type story struct {
 	parallel bool // files at the same time
 }
 
-func (s story) tell(t *testing.T, kubectl string) {
-	config := s.start(t)
+func (s story) tell(t *testing.T, kubectl, config string) {
 	for _, folder := range s.folders {
 		files, err := filepath.Glob(filepath.Join("testdata/cluster", folder, "*.txt"))
 		if err != nil || len(files) == 0 {
@@ -128,7 +133,7 @@ func startModule(t *testing.T, module string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := httptest.NewTLSServer(&httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			if r.In.Header.Get("Authorization") == "Bearer "+nobody {
@@ -136,7 +141,17 @@ func startModule(t *testing.T, module string) string {
 			}
 		},
 		FlushInterval: -1, // watches
-	})
+	}
+	front := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The body is read before it is passed on. Otherwise the proxy may look for its end only after the answer has
+		// begun, when the server has closed it, and then gives up the connection on which the answer arrives.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
 	t.Cleanup(front.Close)
 	return adminConfig(t, front)
 }
