@@ -152,7 +152,8 @@ export interface Ready {
 /** `what` happened, `why` in one sentence, and all that the program printed before its end. */
 export interface Dead {
   readonly phase: 'dead';
-  readonly cause: 'download' | 'unsupported' | 'crash' | 'exit';
+  /** `worker` and `gone` are the page's own: it could not start the worker, or has lost it. */
+  readonly cause: 'worker' | 'gone' | 'download' | 'start' | 'unsupported' | 'crash' | 'exit';
   readonly what: string;
   readonly why: string;
   readonly output: string;

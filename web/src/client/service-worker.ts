@@ -14,6 +14,11 @@ export interface ServiceWorkerPage {
   onUpdate(takeOver: () => void): void;
 }
 
+/** Why there is none. */
+export type WithoutServiceWorker =
+  | { readonly reason: 'unavailable' }
+  | { readonly reason: 'refused'; readonly why: string };
+
 /**
  * The page's side of the service worker: registers it, lends it ports to the engine, keeps it awake while it streams.
  *
@@ -23,10 +28,10 @@ export interface ServiceWorkerPage {
 export async function serveServiceWorker(
   script: URL,
   page: ServiceWorkerPage,
-): Promise<string | null> {
+): Promise<WithoutServiceWorker | null> {
   const { serviceWorker } = navigator;
   if (!serviceWorker) {
-    return 'This browser or this window offers no service worker (they need https or localhost).';
+    return { reason: 'unavailable' };
   }
   const say = (to: ServiceWorker | null, message: ToServiceWorker, transfer: Transferable[] = []) =>
     to?.postMessage(message, transfer);
@@ -68,7 +73,7 @@ export async function serveServiceWorker(
     if (!serviceWorker.controller) say(active, { type: 'claim-me' });
     return null;
   } catch (error) {
-    return `The service worker could not be installed: ${error instanceof Error ? error.message : error}`;
+    return { reason: 'refused', why: error instanceof Error ? error.message : String(error) };
   }
 }
 

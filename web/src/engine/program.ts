@@ -76,7 +76,7 @@ export class Program {
     }
     const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     if (!this.#compiled) {
-      this.#die('download', 'The API server was downloaded but could not be started.', words);
+      this.#die('start', 'The API server was downloaded but could not be started.', words);
       return;
     }
     this.#die('crash', 'The API server crashed.', this.#fatal || words);

@@ -6,6 +6,7 @@ import { render } from 'preact';
 import { offerDeveloper } from './developer';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
+import { openLanguage } from './language/language';
 import { followLog } from './requests/log';
 
 // The download is the long part: it begins before anything is drawn.
@@ -13,5 +14,8 @@ openCluster();
 offerDeveloper();
 followLog();
 
-const root = document.getElementById('page');
-if (root) render(<Page />, root);
+// English is at hand; another language comes before the first paint, so that nothing is read twice.
+void openLanguage().then(() => {
+  const root = document.getElementById('page');
+  if (root) render(<Page />, root);
+});

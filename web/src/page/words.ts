@@ -1,15 +1,12 @@
-/** Who makes requests, in words; a component of the cluster goes by its own name. */
-const FROM: Readonly<Record<string, string>> = {
-  view: 'live view',
-  editor: 'editor',
-  console: 'console',
-  control: 'page',
-  page: 'script',
-  terminal: 'terminal',
-};
+import { counted } from './language/figures';
+import { catalogue } from './language/language';
 
-/** Sentences of the frame and the console; each other view has its own, loaded with it. */
-export const words = {
+const RELOAD =
+  'Check the connection, then try again. If the site was updated a moment ago, reload the page.';
+const RESTART = 'Start it again for an empty cluster.';
+
+/** Sentences of the frame; each view has its own, loaded with it. */
+export const english = {
   tagline: 'The Kubernetes API server, in this tab',
   skip: 'Skip to the main pane',
   views: {
@@ -33,8 +30,16 @@ export const words = {
     none: 'Every request to the API server appears here as it happens.',
     missing: 'This engine keeps no log of requests.',
     running: 'running',
-    stream: (events: number) => `stream, ${events} ${events === 1 ? 'event' : 'events'}`,
-    from: (from: string) => FROM[from] ?? from,
+    stream: (events: number) => `stream, ${counted(events, 'event', 'events')}`,
+    /** Who makes requests; a component of the cluster goes by its own name. */
+    from: {
+      view: 'live view',
+      editor: 'editor',
+      console: 'console',
+      control: 'page',
+      page: 'script',
+      terminal: 'terminal',
+    },
   },
   identity: {
     label: 'Acting as',
@@ -53,7 +58,17 @@ export const words = {
     actAs: (who: string) => `Act as ${who}`,
     page: 'Page',
     theme: 'Change the theme',
+    language: 'Language',
     engine: 'Engine',
+  },
+  copy: {
+    as: (what: string) => `Copy as ${what}`,
+    done: 'Copied',
+  },
+  title: 'Kubetab - the Kubernetes API server in this tab',
+  language: {
+    label: 'Language',
+    missing: 'The Chinese texts could not be loaded. Try again later.',
   },
   theme: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
   engine: {
@@ -72,13 +87,21 @@ export const words = {
       apis: 'controllers',
       controllers: 'waiting until it is ready',
       thaw: 'going on from its snapshot',
-    } as Readonly<Record<string, string>>,
+    },
   },
   details: {
     title: 'Engine',
     version: 'Version',
     started: 'Started in',
     download: 'of which download',
+    at: (time: string) => `at ${time}`,
+    stages: {
+      compile: 'compiled',
+      storage: 'storage',
+      apis: 'APIs',
+      controllers: 'controllers',
+      thaw: 'snapshot',
+    },
     memory: 'Memory',
     heap: 'of which Go heap in use',
     goroutines: 'Goroutines',
@@ -94,19 +117,31 @@ export const words = {
       'service-worker': 'through the service worker, by plain fetch',
       'engine-port': 'directly, without the service worker',
     },
+    serviceWorkerRefused: (why: string) => `The service worker could not be installed: ${why}`,
+    noServiceWorker:
+      'This browser or this window offers no service worker (they need https or localhost).',
     restart: 'Restart with an empty cluster',
     restartAsk: 'Everything in this cluster will be lost. Restart?',
   },
   dead: {
-    worker: 'The engine worker could not be started.',
-    gone: 'The engine worker is gone, and the cluster with it.',
+    what: {
+      worker: 'The engine worker could not be started.',
+      gone: 'The engine worker is gone, and the cluster with it.',
+      download: 'The API server could not be downloaded.',
+      start: 'The API server was downloaded but could not be started.',
+      unsupported: 'This browser cannot run the API server.',
+      crash: 'The API server crashed.',
+      exit: 'The API server ended.',
+    },
     next: {
-      download:
-        'Check the connection, then try again. If the site was updated a moment ago, reload the page.',
+      worker: RELOAD,
+      gone: RESTART,
+      start: RELOAD,
+      download: RELOAD,
       unsupported: 'Use a current Chrome, Edge, Firefox or Safari.',
       crash:
         'Start it again for an empty cluster. If it happens twice with the same request, that is a bug worth reporting with the output below.',
-      exit: 'Start it again for an empty cluster.',
+      exit: RESTART,
     },
     again: 'Start again',
     output: 'What the program printed',
@@ -118,87 +153,7 @@ export const words = {
     ledThere: 'The tab that held the cluster was closed, so another tab has started it again.',
     dismiss: 'Dismiss',
   },
-  request: {
-    region: 'Request',
-    method: 'Method',
-    path: 'Path and query',
-    send: 'Send',
-    stop: 'Stop',
-    sendHint: 'Ctrl Enter sends, Esc stops',
-    headers: 'Headers',
-    body: 'Body',
-    headerName: 'Header name',
-    headerValue: 'Header value',
-    addHeader: 'Add a header',
-    removeHeader: (name: string) => (name ? `Remove the header ${name}` : 'Remove this header'),
-    contentType: 'Content type',
-    noBody: (method: string) => `A ${method} request has no body.`,
-    bodyLabel: 'Request body',
-    badPath: 'A path begins with a slash: /api/v1/namespaces',
-    suggestions: 'Paths the server knows',
-  },
-  response: {
-    region: 'Response',
-    empty: 'Nothing has been sent yet. Choose an example, or write a path and send it.',
-    queuedShort: 'Queued',
-    queued: 'This request runs as soon as the API server is ready.',
-    waiting: 'Waiting for the answer',
-    receiving: (size: string) => `Receiving, ${size} so far`,
-    views: {
-      json: 'JSON',
-      yaml: 'YAML',
-      text: 'Text',
-      table: 'Table',
-      headers: 'Headers',
-      events: 'Events',
-    },
-    noBody: 'The answer has no body.',
-    binary: (type: string, size: string) =>
-      `${size} of ${type || 'unnamed binary data'}, not shown as text.`,
-    stopped: 'Stopped by you.',
-    copy: 'Copy',
-    copied: 'Copied',
-    copyCurl: 'curl',
-    copyFetch: 'fetch',
-    copyBody: 'answer',
-    copyAs: (what: string) => `Copy ${what === 'answer' ? 'the answer' : `the request as ${what}`}`,
-    time: 'Time until the answer was complete',
-    head: 'until its head',
-    size: 'Size of the body',
-    rows: (shown: number, all: number) => `Showing ${shown} of ${all} rows.`,
-    showAll: 'Show all',
-  },
-  failed: {
-    what: 'The request got no answer.',
-    network:
-      'Reload the page. If it happens again, look at the browser console of the engine worker.',
-    invalid: 'Browsers refuse such a request before it is sent. Change the method or the headers.',
-    invalidWhat: 'The browser refused to send this request.',
-    broken: 'The answer broke off.',
-    brokenNext: 'What had arrived is shown. Send the request again.',
-    engineNext: 'Start the engine again, then send the request once more.',
-  },
-  watch: {
-    streaming: 'watching',
-    ended: 'ended by the server',
-    stopped: 'stopped',
-    none: 'No event yet. The watch is open: events appear here the moment something changes.',
-    expand: 'Show the object',
-    counts: 'Events by type',
-    dropped: (n: number) => `${n} older events are no longer shown.`,
-    newest: 'newest first',
-  },
-  side: {
-    examples: 'Examples',
-    history: 'History',
-    noAnswer: 'no answer',
-    noHistory: 'Requests you send appear here, and stay in this tab when you reload it.',
-    clear: 'Clear the history',
-  },
-  tabs: {
-    label: 'Parts of the console',
-    side: 'Examples',
-    request: 'Request',
-    response: 'Response',
-  },
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, ({ frame }) => frame);

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Tabs } from '../console/Tabs';
+import { ago, moment } from '../language/figures';
 import { ActionBar } from './ActionBar';
 import { now } from './clock';
 import { collectionPath, idOf, type Kind } from './kinds';
@@ -45,7 +46,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
       <header class="object-head">
         <h2 title={name}>{name}</h2>
         <State object={object} gone={gone} />
-        <span class="faint" title={object.metadata.creationTimestamp}>
+        <span class="faint" title={createdWords(object)}>
           {words.object.age} {age(object.metadata.creationTimestamp, now.value)}
         </span>
       </header>
@@ -71,6 +72,12 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
       </div>
     </article>
   );
+}
+
+/** When it was made, for a tooltip. */
+function createdWords({ metadata: { creationTimestamp } }: KubeObject): string {
+  const at = Date.parse(creationTimestamp ?? '');
+  return Number.isNaN(at) ? '' : `${moment(creationTimestamp)}, ${ago(at, now.peek())}`;
 }
 
 function State({ object, gone }: { object: KubeObject; gone: boolean }) {

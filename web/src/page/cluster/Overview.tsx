@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { moment } from '../language/figures';
 import { now } from './clock';
 import { findKind, objectPath } from './kinds';
 import {
@@ -41,7 +42,8 @@ function Containers({ pod }: { pod: Pod }) {
         {(pod.spec?.containers ?? []).map(({ name, image }) => {
           const status = statuses.find((each) => each.name === name);
           const reason = status?.state?.waiting?.reason ?? status?.state?.terminated?.reason;
-          const text = reason ?? (status?.ready ? 'ready' : 'not ready');
+          const { ready, notReady } = words.object;
+          const text = reason ?? (status?.ready ? ready : notReady);
           const tone = status?.ready
             ? 'tone-good'
             : /Completed/.test(text)
@@ -51,7 +53,9 @@ function Containers({ pod }: { pod: Pod }) {
             <li key={name}>
               <span class="line-name">{name}</span>
               <span class={tone}>{text}</span>
-              {status?.restartCount ? <span>{status.restartCount} restarts</span> : null}
+              {status?.restartCount ? (
+                <span>{words.object.restarts(status.restartCount)}</span>
+              ) : null}
               <code class="faint">{image}</code>
             </li>
           );
@@ -72,7 +76,9 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
             <span class={status === 'True' ? 'tone-good' : status === 'False' ? 'tone-warn' : ''}>
               {status}
             </span>
-            <span class="faint">{age(lastTransitionTime, now.value)}</span>
+            <span class="faint" title={moment(lastTransitionTime)}>
+              {age(lastTransitionTime, now.value)}
+            </span>
             <span class="line-rest">
               {reason}
               {message && <span class="faint"> {message}</span>}
@@ -119,7 +125,7 @@ function RelatedList({ object }: { object: KubeObject }) {
             <ObjectLink related={each} />
           </li>
         ))}
-        {related.length > MOST && <li class="faint">+ {related.length - MOST}</li>}
+        {related.length > MOST && <li class="faint">{words.object.more(related.length - MOST)}</li>}
       </ul>
     </>
   );
@@ -188,7 +194,9 @@ function Events({ object }: { object: KubeObject }) {
       <ul class="lines-list">
         {events.map((event) => (
           <li key={event.metadata.uid} class="fresh">
-            <span class="faint line-age">{age(last(event), now.value)}</span>
+            <span class="faint line-age" title={moment(last(event))}>
+              {age(last(event), now.value)}
+            </span>
             <span class={event.type === 'Warning' ? 'tone-warn' : ''}>{event.reason}</span>
             <span class="line-rest">
               {event.message} {words.object.eventTimes(event.series?.count ?? event.count ?? 1)}

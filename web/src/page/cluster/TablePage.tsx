@@ -1,5 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
+import { moment } from '../language/figures';
 import { order } from '../parts/order';
 import { useRowWindow } from '../parts/rows';
 import { now } from './clock';
@@ -266,7 +267,7 @@ function Cell({ kind, column, row }: CellProps) {
 
 function Age({ since }: { since: string }) {
   const text = useComputed(() => age(since, now.value));
-  return <td title={since}>{text}</td>;
+  return <td title={moment(since)}>{text}</td>;
 }
 
 /** Words with a colour of their own in every table. */

@@ -126,7 +126,7 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
           text={text.value}
           language="yaml"
           readOnly
-          label="YAML"
+          label={words.object.yaml}
           notes={notes.value}
         />
       ) : (
@@ -135,7 +135,7 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
           text={edited.value}
           language="yaml"
           readOnly={false}
-          label="YAML"
+          label={words.object.yaml}
           onChange={(next) => {
             edited.value = next;
           }}

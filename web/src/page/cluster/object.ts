@@ -1,3 +1,5 @@
+import { words } from './words';
+
 /** What every object has. */
 export interface KubeObject {
   readonly apiVersion?: string;
@@ -127,8 +129,9 @@ export function podWords(pod: Pod): string {
   const lines = [`${pod.metadata.name}: ${phaseOf(pod)}`];
   for (const { name, ready, restartCount, state } of pod.status?.containerStatuses ?? []) {
     const reason = state?.waiting?.reason ?? state?.terminated?.reason;
-    const what = reason ?? (ready ? 'ready' : 'not ready');
-    lines.push(`${name}: ${what}${restartCount ? `, ${restartCount} restarts` : ''}`);
+    const what = reason ?? (ready ? words.object.ready : words.object.notReady);
+    const again = restartCount ? `, ${words.object.restarts(restartCount)}` : '';
+    lines.push(`${name}: ${what}${again}`);
   }
   for (const { status, reason, message } of pod.status?.conditions ?? []) {
     if (status !== 'True' && (message || reason)) lines.push(message || (reason as string));

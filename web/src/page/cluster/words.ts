@@ -1,4 +1,7 @@
-export const words = {
+import { counted, number } from '../language/figures';
+import { catalogue } from '../language/language';
+
+export const english = {
   picture: 'Picture',
   nav: 'Kinds',
   sections: {
@@ -19,7 +22,8 @@ export const words = {
     filter: 'Filter by name',
     wide: 'Wide',
     wideTitle: 'Show the columns of kubectl get -o wide',
-    count: (shown: number, all: number) => (shown === all ? `${all}` : `${shown} of ${all}`),
+    count: (shown: number, all: number) =>
+      shown === all ? number(all) : `${number(shown)} of ${number(all)}`,
     loading: 'Reading',
     waiting: 'Waiting for the API server',
     empty: (kind: string, place: string) => `No ${kind} in ${place}.`,
@@ -39,6 +43,11 @@ export const words = {
     gone: 'This object does not exist, or not any more.',
     deleting: 'Terminating',
     age: 'Age',
+    yaml: 'The object as YAML',
+    ready: 'ready',
+    notReady: 'not ready',
+    restarts: (n: number) => counted(n, 'restart', 'restarts'),
+    more: (n: number) => `and ${number(n)} more`,
     labels: 'Labels',
     annotations: 'Annotations',
     conditions: 'Conditions',
@@ -56,7 +65,7 @@ export const words = {
     noRelated: 'Nothing refers to it, and it refers to nothing.',
     events: 'Events',
     noEvents: 'No event about it. Events are kept for an hour.',
-    eventTimes: (n: number) => (n > 1 ? `x${n}` : ''),
+    eventTimes: (n: number) => (n > 1 ? `x${number(n)}` : ''),
     fieldOwners: 'Field owners',
     ownersTitle: 'Colour each line by the field manager that owns it, from managedFields',
     managedFields: 'managedFields',
@@ -104,3 +113,6 @@ export const words = {
     done: (what: string) => `Done: ${what}`,
   },
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.cluster);

@@ -1,7 +1,6 @@
 import '../style/console.css';
 import { useEffect } from 'preact/hooks';
 import { loadEditor } from '../editor/Code';
-import { words } from '../words';
 import { draft } from './draft';
 import { type Pane, pane, sendNow } from './pane';
 import { RequestBar } from './RequestBar';
@@ -10,6 +9,7 @@ import { ResponsePane } from './ResponsePane';
 import { isUnderWay, run, send, stop } from './run';
 import { Side } from './Side';
 import { isWatch } from './verbs';
+import { words } from './words';
 
 let greeted = false;
 

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { words } from '../words';
+import { words as frameWords } from '../words';
 import type { Draft } from './draft';
 import { asCurl, asFetch } from './snippets';
+import { words } from './words';
 
 /** Copies the request as a command or a call, or the answer. Says so for a moment on the button itself. */
 export function CopyMenu({ request, text }: { request: Draft; text: string | null }) {
@@ -13,23 +14,24 @@ export function CopyMenu({ request, text }: { request: Draft; text: string | nul
       if (done.value === what) done.value = '';
     }, 1500);
   };
-  const item = (what: string, value: () => string) => (
+  const item = (what: string, title: string, value: () => string) => (
     <button
       key={what}
       type="button"
       class="link"
-      title={words.response.copyAs(what)}
+      title={title}
       onClick={() => void copy(what, value())}
     >
-      {done.value === what ? words.response.copied : what}
+      {done.value === what ? frameWords.copy.done : what}
     </button>
   );
+  const { response } = words;
   return (
     <fieldset class="copy">
       <legend class="faint">{words.response.copy}</legend>
-      {item(words.response.copyCurl, () => asCurl(request))}
-      {item(words.response.copyFetch, () => asFetch(request))}
-      {text !== null && item(words.response.copyBody, () => text)}
+      {item('curl', response.copyAs('curl'), () => asCurl(request))}
+      {item('fetch', response.copyAs('fetch'), () => asFetch(request))}
+      {text !== null && item(response.copyBody, response.copyAnswer, () => text)}
     </fieldset>
   );
 }

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { Code } from '../editor/Code';
 import type { Language } from '../editor/code-types';
-import { words } from '../words';
 import { draft, edit, type HeaderRow, header, setHeader, takesBody } from './draft';
+import { words as exampleWords } from './example-words';
 import { EXAMPLES } from './examples';
 import { Tabs } from './Tabs';
+import { words } from './words';
 
 const CONTENT_TYPES: Readonly<Record<string, readonly string[]>> = {
   PATCH: [
@@ -38,8 +39,8 @@ export function RequestPane() {
     <section class="pane request-pane" aria-label={words.request.region}>
       {about && (
         <div class="about">
-          <h2>{about.title}</h2>
-          <p>{about.about}</p>
+          <h2>{exampleWords.examples[about.id].title}</h2>
+          <p>{exampleWords.examples[about.id].about}</p>
         </div>
       )}
       <Tabs

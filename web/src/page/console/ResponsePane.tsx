@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Code } from '../editor/Code';
 import type { Language } from '../editor/code-types';
-import { words } from '../words';
 import { CopyMenu } from './CopyMenu';
 import { type Draft, header } from './draft';
 import { bytes, duration } from './format';
@@ -11,6 +10,7 @@ import { type Answer, isUnderWay, type Run, run, type Trouble } from './run';
 import { readTable, TableView } from './TableView';
 import { Tabs } from './Tabs';
 import { WatchEvents } from './WatchEvents';
+import { words } from './words';
 
 type View = 'json' | 'yaml' | 'text' | 'table' | 'events' | 'headers';
 
@@ -124,7 +124,7 @@ function Figures({ current, answer }: { current: Run; answer: Answer }) {
         <span title={words.response.time}>{duration(current.totalMs)}</span>
       )}
       <span class="faint" title={words.response.head}>
-        head {duration(answer.headMs)}
+        {words.response.headAfter(duration(answer.headMs))}
       </span>
       {current.watch && <WatchPhase current={current} />}
       {current.phase === 'stopped' && !current.watch && (

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { words } from '../words';
 import { type Draft, draft, takesBody } from './draft';
+import { words as exampleWords } from './example-words';
 import { EXAMPLE_GROUPS, type Example } from './examples';
 import { clock, duration } from './format';
 import { clearHistory, history, type Past } from './history';
 import { pane, sendNow } from './pane';
 import { Tabs } from './Tabs';
 import { requestInfo, verbClass } from './verbs';
+import { words } from './words';
 
 type View = 'examples' | 'history';
 
@@ -14,7 +15,7 @@ type View = 'examples' | 'history';
 export function Side() {
   const view = useSignal<View>('examples');
   return (
-    <aside class="side" aria-label={`${words.side.examples}, ${words.side.history}`}>
+    <aside class="side" aria-label={words.side.region}>
       <Tabs
         name="side-view"
         label={words.side.examples}
@@ -50,8 +51,8 @@ function Examples() {
   return (
     <>
       {EXAMPLE_GROUPS.map((group) => (
-        <section key={group.title} class="group">
-          <h2>{group.title}</h2>
+        <section key={group.id} class="group">
+          <h2>{exampleWords.groups[group.id]}</h2>
           <ul>
             {group.examples.map((example) => (
               <li key={example.id}>
@@ -75,7 +76,7 @@ function ExampleButton({ example }: { example: Example }) {
       aria-current={draft.value.example === example.id}
       onClick={() => take({ ...example.request, example: example.id })}
     >
-      <span class="entry-title">{example.title}</span>
+      <span class="entry-title">{exampleWords.examples[example.id].title}</span>
       <span class={`entry-verb ${verbClass(verb)}`}>{verb}</span>
     </button>
   );

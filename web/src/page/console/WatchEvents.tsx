@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { Code } from '../editor/Code';
-import { words } from '../words';
 import { clock } from './format';
 import { prettyJson } from './pretty';
 import type { WatchEvent, WatchView } from './watch-log';
+import { words } from './words';
 
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'];
 

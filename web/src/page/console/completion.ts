@@ -1,4 +1,5 @@
 import { api } from '../engine/cluster';
+import { type Words, words } from './words';
 
 export interface Suggestion {
   /** The whole path with the suggestion in it. */
@@ -19,37 +20,41 @@ interface Resource {
 /** Resources by the path of their group and version, such as `/apis/apps/v1`. */
 type Catalogue = ReadonlyMap<string, readonly Resource[]>;
 
-const ROOTS: readonly (readonly [string, string])[] = [
+type Example = { readonly example: string };
+type Hint = keyof Words['hints'];
+
+const ROOTS: readonly (readonly [path: string, hint: Hint])[] = [
   ['/api/v1/', 'core'],
   ['/apis', 'discovery'],
-  ['/openapi/v3', 'OpenAPI'],
-  ['/openapi/v2', 'OpenAPI, old'],
-  ['/version', 'server version'],
-  ['/readyz?verbose', 'readiness'],
-  ['/livez?verbose', 'liveness'],
-  ['/healthz', 'health'],
-  ['/metrics', 'Prometheus metrics'],
-  ['/openid/v1/jwks', 'keys of ServiceAccount tokens'],
-  ['/.well-known/openid-configuration', 'OpenID discovery'],
+  ['/openapi/v3', 'openapi'],
+  ['/openapi/v2', 'openapi2'],
+  ['/version', 'version'],
+  ['/readyz?verbose', 'readyz'],
+  ['/livez?verbose', 'livez'],
+  ['/healthz', 'healthz'],
+  ['/metrics', 'metrics'],
+  ['/openid/v1/jwks', 'jwks'],
+  ['/.well-known/openid-configuration', 'openid'],
 ];
 
-const PARAMETERS: readonly (readonly [string, string, RegExp])[] = [
-  ['watch=1', 'events instead of a list', /^GET$/],
-  ['limit=', 'items per chunk', /^GET$/],
-  ['continue=', 'token of the last chunk', /^GET$/],
-  ['labelSelector=', 'app=web,tier!=test', /^(GET|DELETE)$/],
-  ['fieldSelector=', 'metadata.name=x', /^(GET|DELETE)$/],
-  ['resourceVersion=', 'how new it must be', /^GET$/],
-  ['resourceVersionMatch=', 'Exact, NotOlderThan', /^GET$/],
-  ['allowWatchBookmarks=true', 'progress in a watch', /^GET$/],
-  ['sendInitialEvents=true', 'a list as a watch', /^GET$/],
-  ['timeoutSeconds=', 'end of a watch', /^GET$/],
-  ['dryRun=All', 'store nothing', /^(POST|PUT|PATCH|DELETE)$/],
-  ['fieldManager=', 'who writes', /^(POST|PUT|PATCH)$/],
-  ['fieldValidation=Strict', 'refuse unknown fields', /^(POST|PUT|PATCH)$/],
-  ['force=true', 'take fields over in an apply', /^PATCH$/],
-  ['propagationPolicy=', 'Foreground, Background, Orphan', /^DELETE$/],
-  ['pretty=true', 'laid out by the server', /./],
+/** A hint, or what could be written there; and the methods that take it. */
+const PARAMETERS: readonly (readonly [string, Hint | Example, RegExp])[] = [
+  ['watch=1', 'watch', /^GET$/],
+  ['limit=', 'limit', /^GET$/],
+  ['continue=', 'continue', /^GET$/],
+  ['labelSelector=', { example: 'app=web,tier!=test' }, /^(GET|DELETE)$/],
+  ['fieldSelector=', { example: 'metadata.name=x' }, /^(GET|DELETE)$/],
+  ['resourceVersion=', 'resourceVersion', /^GET$/],
+  ['resourceVersionMatch=', { example: 'Exact, NotOlderThan' }, /^GET$/],
+  ['allowWatchBookmarks=true', 'bookmarks', /^GET$/],
+  ['sendInitialEvents=true', 'initialEvents', /^GET$/],
+  ['timeoutSeconds=', 'timeout', /^GET$/],
+  ['dryRun=All', 'dryRun', /^(POST|PUT|PATCH|DELETE)$/],
+  ['fieldManager=', 'fieldManager', /^(POST|PUT|PATCH)$/],
+  ['fieldValidation=Strict', 'strict', /^(POST|PUT|PATCH)$/],
+  ['force=true', 'force', /^PATCH$/],
+  ['propagationPolicy=', { example: 'Foreground, Background, Orphan' }, /^DELETE$/],
+  ['pretty=true', 'pretty', /./],
 ];
 
 const MOST = 50;
@@ -82,17 +87,25 @@ function parameters(method: string, typed: string, question: number): readonly S
     ([text, , methods]) => methods.test(method) && !before.includes(text.split('=', 1)[0] ?? text),
   );
   return rank(
-    fitting.map(([label, detail]) => ({ value: before + label, label, detail })),
+    fitting.map(([label, hint]) => ({
+      value: before + label,
+      label,
+      detail: typeof hint === 'string' ? words.hints[hint] : hint.example,
+    })),
     last,
     typed,
   );
 }
 
 function roots(catalogue: Catalogue): Suggestion[] {
-  const fixed = ROOTS.map(([value, detail]) => ({ value, label: value, detail }));
+  const fixed = ROOTS.map(([value, hint]) => ({
+    value,
+    label: value,
+    detail: words.hints[hint],
+  }));
   const groups = [...catalogue.keys()]
     .filter((path) => path !== '/api/v1')
-    .map((path) => ({ value: `${path}/`, label: `${path}/`, detail: 'group' }));
+    .map((path) => ({ value: `${path}/`, label: `${path}/`, detail: words.hints.group }));
   const [core, ...rest] = fixed;
   return core ? [core, ...groups, ...rest] : groups;
 }
@@ -104,7 +117,11 @@ async function inside(folder: string, catalogue: Catalogue): Promise<Suggestion[
   if (!gv) {
     return [...catalogue.keys()]
       .filter((key) => key.startsWith(folder))
-      .map((key) => ({ value: `${key}/`, label: key.slice(folder.length), detail: 'group' }));
+      .map((key) => ({
+        value: `${key}/`,
+        label: key.slice(folder.length),
+        detail: words.hints.group,
+      }));
   }
   const resources = catalogue.get(gv) ?? [];
   const parts = path.slice(gv.length).split('/').filter(Boolean);
@@ -115,9 +132,12 @@ async function inside(folder: string, catalogue: Catalogue): Promise<Suggestion[
   if (tail.length === 0) {
     const fitting = resources.filter((r) => !inNamespace || r.namespaced);
     const found = fitting.map((r) => entry(r.name, r.kind));
-    if (!inNamespace && gv !== '/api/v1') found.push(entry('namespaces/', 'in one namespace'));
+    if (!inNamespace && gv !== '/api/v1') found.push(entry('namespaces/', words.hints.inNamespace));
     if (inNamespace && gv === '/api/v1')
-      found.push(entry('status', 'subresource'), entry('finalize', 'subresource'));
+      found.push(
+        entry('status', words.hints.subresource),
+        entry('finalize', words.hints.subresource),
+      );
     return found;
   }
   const [resource = '', name] = tail;
@@ -131,7 +151,9 @@ async function inside(folder: string, catalogue: Catalogue): Promise<Suggestion[
     if (!type.verbs.includes('list')) return [];
     return (await namesIn(path)).map((each) => entry(each, type.kind));
   }
-  return tail.length === 2 ? type.subresources.map((each) => entry(each, 'subresource')) : [];
+  return tail.length === 2
+    ? type.subresources.map((each) => entry(each, words.hints.subresource))
+    : [];
 }
 
 /** Those that begin with the last word before those that contain it. */

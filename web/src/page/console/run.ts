@@ -2,13 +2,13 @@ import { signal } from '@preact/signals';
 import { ask } from '../engine/ask';
 import { EngineDead, ready, refreshStats, untilReady } from '../engine/cluster';
 import { spoken } from '../frame/spoken';
-import { words } from '../words';
 import { type Draft, draft, takesBody } from './draft';
 import { bytes as size } from './format';
 import { JsonFrames } from './frames';
 import { addToHistory } from './history';
 import { isWatch } from './verbs';
 import { WatchLog, type WatchView } from './watch-log';
+import { words } from './words';
 
 /** What went wrong, in three answers: what happened, why, what to do next. */
 export interface Trouble {
@@ -214,6 +214,6 @@ function refusedByBrowser({ method, headers }: Draft): boolean {
 function speak({ phase, answer, trouble, bytes, watch }: Run): void {
   if (trouble) spoken.value = `${trouble.what} ${trouble.why}`;
   else if (phase === 'stopped') spoken.value = words.response.stopped;
-  else if (answer && watch) spoken.value = `${words.watch.ended}, ${watch.total} events`;
+  else if (answer && watch) spoken.value = words.watch.endedAfter(watch.total);
   else if (answer) spoken.value = `${answer.status} ${answer.statusText}, ${size(bytes)}`;
 }

@@ -8,6 +8,7 @@ import { metadata } from '../cluster/watch';
 import { ready } from '../engine/cluster';
 import { EngineDetails } from '../engine/EngineStatus';
 import { nextTheme, theme } from '../frame/theme';
+import { LanguageMenu } from '../language/LanguageMenu';
 import { words as frameWords } from '../words';
 import { type ClockState, clockNow, engineClock, readClock, setClock, stepClock } from './clock';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
@@ -28,9 +29,12 @@ export function SettingsView() {
         </section>
         <section class="part">
           <h2>{words.look.title}</h2>
-          <button type="button" class="button" onClick={nextTheme}>
-            {frameWords.theme[theme.value]}
-          </button>
+          <p class="clock-buttons">
+            <LanguageMenu />
+            <button type="button" class="button small" onClick={nextTheme}>
+              {frameWords.theme[theme.value]}
+            </button>
+          </p>
         </section>
       </div>
     </section>

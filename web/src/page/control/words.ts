@@ -1,4 +1,6 @@
-export const words = {
+import { catalogue } from '../language/language';
+
+export const english = {
   title: 'Settings',
   identity: {
     title: 'Acting as',
@@ -44,3 +46,6 @@ export const words = {
     theme: 'Theme',
   },
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.control);

@@ -12,8 +12,8 @@ export function loadEditor(): Promise<typeof import('./code')> {
 export function Code({ text, language, readOnly, label, notes, onChange }: CodeOptions) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<CodeEditor | null>(null);
-  const latest = useRef({ text, language, notes, onChange });
-  latest.current = { text, language, notes, onChange };
+  const latest = useRef({ text, language, label, notes, onChange });
+  latest.current = { text, language, label, notes, onChange };
   const [loaded, setLoaded] = useState(false);
 
   useEffect(() => {
@@ -25,7 +25,6 @@ export function Code({ text, language, readOnly, label, notes, onChange }: CodeO
         ...rest,
         ...(first && { notes: first }),
         readOnly,
-        label,
         onChange: (changed) => latest.current.onChange?.(changed),
       });
       setLoaded(true);
@@ -35,7 +34,9 @@ export function Code({ text, language, readOnly, label, notes, onChange }: CodeO
       editor.current?.destroy();
       editor.current = null;
     };
-  }, [readOnly, label]);
+  }, [readOnly]);
+
+  useEffect(() => editor.current?.rename(label), [label]);
 
   useEffect(() => editor.current?.setText(text, language, notes), [text, language, notes]);
 

@@ -19,6 +19,8 @@ export interface CodeOptions {
 
 export interface CodeEditor {
   setText(text: string, language: Language, notes?: ReadonlyMap<number, LineNote>): void;
+  /** Another name for screen readers: the language has changed. */
+  rename(label: string): void;
   focus(): void;
   destroy(): void;
 }

@@ -32,8 +32,10 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { effect, signal } from '@preact/signals';
 import type { CodeEditor, CodeOptions, Language, LineNote } from './code-types';
 import { blocks, type FoldRange } from './fold-lines';
+import { words } from './words';
 
 const theme = EditorView.theme({
   '&': {
@@ -208,6 +210,12 @@ export function createEditor(
   root.replaceChildren(frame);
 
   const language = new Compartment();
+  const speech = new Compartment();
+  const name = signal(options.label);
+  const spoken = (label: string): Extension => [
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+    EditorState.phrases.of(words.phrases),
+  ];
   // What was typed comes back as the text to show, and by then more may have been typed: it must not undo that.
   const typed: string[] = [];
   let setting = false;
@@ -247,7 +255,7 @@ export function createEditor(
           ...searchKeymap,
           ...foldKeymap,
         ]),
-        EditorView.contentAttributes.of({ 'aria-label': options.label, tabindex: '0' }),
+        speech.of(spoken(name.peek())),
         syntaxHighlighting(colours),
         language.of(languageOf(named)),
         theme,
@@ -261,6 +269,10 @@ export function createEditor(
     root,
   });
   foldNoise(view);
+  // Drawn anew in another language, with its history and its cursor.
+  const stop = effect(() => {
+    view.dispatch({ effects: speech.reconfigure(spoken(name.value)) });
+  });
 
   let noted = options.notes;
   return {
@@ -286,8 +298,14 @@ export function createEditor(
       }
       view.dispatch({ effects: language.reconfigure(languageOf(named)) });
     },
+    rename(label) {
+      name.value = label;
+    },
     focus: () => view.focus(),
-    destroy: () => view.destroy(),
+    destroy() {
+      stop();
+      view.destroy();
+    },
   };
 
   /** managedFields is long and rarely what one looks for: an answer opens with it folded. */

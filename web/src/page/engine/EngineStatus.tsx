@@ -71,8 +71,10 @@ export function progressWords(state: EngineState): string {
         `${(state.transferTotal * 1e-6).toFixed(1)} MB`,
       );
     }
-    case 'starting':
-      return words.engine.starting(words.engine.after[state.stage] ?? state.stage);
+    case 'starting': {
+      const after: Readonly<Record<string, string>> = words.engine.after;
+      return words.engine.starting(after[state.stage] ?? state.stage);
+    }
     case 'ready':
       return engineSilent.value ? words.engine.silent : words.engine.ready;
     case 'dead':
@@ -122,6 +124,8 @@ export function EngineDetails() {
   const state = engineState.value;
   const stats = engineStats.value;
   const { details } = words;
+  const without = withoutServiceWorker.value;
+  const stages: Readonly<Record<string, string>> = details.stages;
   return (
     <>
       <dl>
@@ -133,7 +137,12 @@ export function EngineDetails() {
             {state.stages
               .filter(({ ms }) => ms > 0) // the others are steps of the download
               .map(({ name, ms }) => (
-                <Row key={name} name={name} value={`at ${duration(ms)}`} faint />
+                <Row
+                  key={name}
+                  name={stages[name] ?? name}
+                  value={details.at(duration(ms))}
+                  faint
+                />
               ))}
           </>
         )}
@@ -151,7 +160,13 @@ export function EngineDetails() {
           value={details.transports[controlled.value ? 'service-worker' : api().transport]}
         />
       </dl>
-      {withoutServiceWorker.value && <p class="faint">{withoutServiceWorker.value}</p>}
+      {without && (
+        <p class="faint">
+          {without.reason === 'refused'
+            ? details.serviceWorkerRefused(without.why)
+            : details.noServiceWorker}
+        </p>
+      )}
       <button
         type="button"
         class="button"

@@ -7,7 +7,7 @@ export function EngineTrouble() {
   if (state?.phase !== 'dead') return null;
   return (
     <section class="trouble" role="alert">
-      <h2>{state.what}</h2>
+      <h2>{words.dead.what[state.cause]}</h2>
       <p class="why">{state.why}</p>
       <p>{words.dead.next[state.cause]}</p>
       <p>

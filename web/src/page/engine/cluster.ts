@@ -2,7 +2,11 @@ import { computed, signal } from '@preact/signals';
 import { type ApiClient, throughEnginePort, throughServiceWorker } from '../../client';
 import { findEngine, type Home } from '../../client/home';
 import type { EngineLink } from '../../client/link';
-import { keepModuleForOffline, serveServiceWorker } from '../../client/service-worker';
+import {
+  keepModuleForOffline,
+  serveServiceWorker,
+  type WithoutServiceWorker,
+} from '../../client/service-worker';
 import type { Dead, EngineSettings, EngineState, EngineStats } from '../../protocol';
 import { words } from '../words';
 
@@ -16,13 +20,14 @@ export const engineStats = signal<EngineStats | null>(null);
 export const engineSilent = signal(false);
 export const home = signal<Home>('shared');
 export const controlled = signal(false);
-export const withoutServiceWorker = signal<string | null>(null);
+export const withoutServiceWorker = signal<WithoutServiceWorker | null>(null);
 /** Something the user should know that is no answer to what they did. */
 export const notice = signal<Notice | null>(null);
 
 export interface Notice {
-  readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => void };
+  /** Asked whenever it is shown: the language may have changed meanwhile. */
+  readonly text: () => string;
+  readonly action?: { readonly label: () => string; readonly run: () => void };
 }
 
 export const ready = computed(() => engineState.value?.phase === 'ready');
@@ -46,7 +51,7 @@ export function openCluster(): void {
   ({ reopen } = findEngine({
     onLink: adopt,
     onBroken: (why) =>
-      die({ phase: 'dead', cause: 'download', what: words.dead.worker, why, output: '' }),
+      die({ phase: 'dead', cause: 'worker', what: words.dead.what.worker, why, output: '' }),
   }));
   void serveServiceWorker(new URL('sw.js', scope), {
     introduce: lendPort,
@@ -56,8 +61,8 @@ export function openCluster(): void {
     onReplaced: () => location.reload(),
     onUpdate: (takeOver) => {
       notice.value = {
-        text: words.notice.update,
-        action: { label: words.notice.updateAction, run: takeOver },
+        text: () => words.notice.update,
+        action: { label: () => words.notice.updateAction, run: takeOver },
       };
     },
   }).then((why) => {
@@ -123,7 +128,7 @@ export function untilReady(signal: AbortSignal): Promise<void> {
 
 export class EngineDead extends Error {
   constructor(readonly state: Dead) {
-    super(`${state.what} ${state.why}`);
+    super(`${words.dead.what[state.cause]} ${state.why}`);
   }
 }
 
@@ -136,7 +141,9 @@ function adopt(next: EngineLink, where: Home): void {
     const isNew = lastWorker !== '' && lastWorker !== next.worker;
     lastWorker = next.worker;
     if (isNew)
-      notice.value = { text: where === 'leader' ? words.notice.ledHere : words.notice.ledThere };
+      notice.value = {
+        text: () => (where === 'leader' ? words.notice.ledHere : words.notice.ledThere),
+      };
     engineSilent.value = false;
     const before = engineState.value?.phase;
     engineState.value = state;
@@ -151,7 +158,7 @@ function adopt(next: EngineLink, where: Home): void {
       next.lost.reason instanceof Error ? next.lost.reason.message : String(next.lost.reason);
     // A follower is given a new engine by whichever tab takes over; the others have to ask for one.
     if (where === 'follower') engineState.value = null;
-    else die({ phase: 'dead', cause: 'crash', what: words.dead.gone, why, output: '' });
+    else die({ phase: 'dead', cause: 'gone', what: words.dead.what.gone, why, output: '' });
   });
 }
 

@@ -13,7 +13,7 @@ import { localStorageOfFiles } from './local-storage';
 import type { createManifestEditor } from './manifest-editor';
 import { OutcomePanel } from './OutcomePanel';
 import { PendingEdit } from './PendingEdit';
-import { SAMPLES } from './samples';
+import { samples } from './samples';
 import { applyFile, checkFile, deleteFile, diffFile, formatFile } from './session';
 import { words } from './words';
 import {
@@ -28,7 +28,7 @@ import {
   writeFile,
 } from './workspace';
 
-void openWorkspace(sharedWithTerminal(localStorageOfFiles()), SAMPLES);
+void openWorkspace(sharedWithTerminal(localStorageOfFiles()), samples());
 followKinds();
 commandSources.push(() =>
   files.value.map(({ path }) => ({
@@ -224,6 +224,8 @@ function Text({ path, text }: { path: string; text: string }) {
       editor.current = null;
     };
   }, [path]);
+  const label = words.label(path);
+  useEffect(() => editor.current?.rename(label), [label]);
   useEffect(() => {
     editor.current?.setText(text, /\.json$/i.test(path) ? 'json' : 'yaml');
   }, [text]);

@@ -8,7 +8,7 @@ const MOST = 1_000_000;
 export async function addFiles(list: FileList): Promise<void> {
   for (const file of list) {
     if (file.size > MOST) {
-      notice.value = { text: words.files.tooLarge(file.name) };
+      notice.value = { text: () => words.files.tooLarge(file.name) };
       continue;
     }
     const bytes = await file.arrayBuffer();
@@ -16,7 +16,7 @@ export async function addFiles(list: FileList): Promise<void> {
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch {
-      notice.value = { text: words.files.binary(file.name) };
+      notice.value = { text: () => words.files.binary(file.name) };
       continue;
     }
     const path = freeName(file.name.replace(/[/\0]/g, '-'));

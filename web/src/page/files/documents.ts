@@ -1,5 +1,6 @@
 import type { Document, LineCounter, Node } from 'yaml';
 import { loadYaml } from '../parts/yaml';
+import { words } from './words';
 
 /** One object in a file, with where it stands. */
 export interface ManifestDocument {
@@ -45,7 +46,7 @@ export async function parseFile(text: string): Promise<ParsedFile> {
         from,
         to,
         errors: yaml.errors.map(({ message, pos }) => ({
-          message,
+          message: words.problems.yaml(message),
           from: Math.min(pos[0], text.length),
           to: Math.min(Math.max(pos[1], pos[0] + 1), text.length),
         })),

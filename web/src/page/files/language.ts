@@ -6,7 +6,7 @@ import {
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
-import type { EditorState, Extension, Text } from '@codemirror/state';
+import { EditorState, type Extension, type Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, keymap, type Tooltip } from '@codemirror/view';
 import { kinds } from '../cluster/kinds';
 import { ready } from '../engine/cluster';
@@ -22,7 +22,12 @@ export function manifestLanguage(): Extension {
   return [
     autocompletion({ override: [complete], icons: false, closeOnBlur: true }),
     hoverTooltip(explain, { hoverTime: 350 }),
-    linter(lint, { delay: 500 }),
+    linter(lint, {
+      delay: 500,
+      // Another language says the same in other words.
+      needsRefresh: ({ startState, state }) =>
+        startState.facet(EditorState.phrases) !== state.facet(EditorState.phrases),
+    }),
     lintGutter(),
     keymap.of([...completionKeymap, ...lintKeymap]),
   ];

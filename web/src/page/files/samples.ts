@@ -1,10 +1,14 @@
+import { words } from './words';
 import type { WorkspaceFile } from './workspace';
 
-/** What a newcomer finds: enough to see something move, and something of one's own to define. */
-export const SAMPLES: readonly WorkspaceFile[] = [
+/**
+ * What a newcomer finds: enough to see something move, and something of one's own to define. Files in the language of
+ * the first visit, and the visitor's own from then on.
+ */
+export const samples = (): readonly WorkspaceFile[] => [
   {
     path: 'deployment.yaml',
-    text: `# Ctrl Enter applies this file. Watch the picture while you do.
+    text: `# ${words.samples.deployment}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -44,7 +48,7 @@ spec:
   },
   {
     path: 'boats.yaml',
-    text: `# A kind of your own, with a rule in CEL. Apply it, then complete and hover in boat.yaml.
+    text: `# ${words.samples.boats}
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:

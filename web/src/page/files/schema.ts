@@ -1,3 +1,5 @@
+import { words } from './words';
+
 /** A schema of OpenAPI v3, as far as it is read here. */
 export interface Schema {
   readonly $ref?: string;
@@ -90,16 +92,17 @@ export function isOpen(schema: Schema): boolean {
 
 /** "integer", "[]object", "map of string", for people. */
 export function typeWords(schema: Schema, kind: KindSchema): string {
+  const { types } = words;
   if (schema['x-kubernetes-int-or-string'] || schema.format === 'int-or-string') {
-    return 'integer or string';
+    return types.intOrString;
   }
   if (schema.type === 'array') {
     const items = kind.resolve(schema.items);
-    return `list of ${items ? typeWords(items, kind) : 'anything'}`;
+    return types.list(items ? typeWords(items, kind) : types.any);
   }
   if (typeof schema.additionalProperties === 'object') {
     const values = kind.resolve(schema.additionalProperties);
-    return `map of ${values ? typeWords(values, kind) : 'anything'}`;
+    return types.map(values ? typeWords(values, kind) : types.any);
   }
-  return schema.type ?? 'anything';
+  return schema.type ?? types.any;
 }

@@ -1,4 +1,6 @@
-export const words = {
+import { catalogue } from '../language/language';
+
+export const english = {
   pane: 'Editor',
   label: (path: string) => `Text of ${path}`,
   none: 'No file is open. Choose one from Files, make a new one, or drop files here.',
@@ -57,7 +59,16 @@ export const words = {
   byDefault: (value: string) => `Default: ${value}`,
   rule: (rule: string, message: string) =>
     message ? `Rule: ${rule}\n${message}` : `Rule: ${rule}`,
+  /** Types of the schema that are more than a word of OpenAPI. */
+  types: {
+    intOrString: 'integer or string',
+    list: (of: string) => `list of ${of}`,
+    map: (of: string) => `map of ${of}`,
+    any: 'anything',
+  },
   problems: {
+    /** What the YAML parser says. */
+    yaml: (message: string) => message,
     type: (type: string) => `This must be: ${type}.`,
     quote: (value: string) => `This must be a string. Put it in quotes: "${value}"`,
     unknown: (name: string, meant: string | null) =>
@@ -74,6 +85,11 @@ export const words = {
     save: 'Save',
     cancel: 'Leave it as it was',
   },
+  samples: {
+    deployment: 'Ctrl Enter applies this file. Watch the picture while you do.',
+    boats:
+      'A kind of your own, with a rule in CEL. Apply it, then complete and hover in boat.yaml.',
+  },
   files: {
     title: 'Files',
     list: 'Files of the workspace',
@@ -86,9 +102,15 @@ export const words = {
     remove: 'Remove',
     removeAsk: (path: string) => `Remove ${path} from the workspace?`,
     renameAsk: 'New name',
+    badName: 'A name may have slashes between its parts, and none at its ends.',
+    longName: 'This name is too long.',
+    takenName: 'A file has this name already.',
     archive: 'kubetab-files.zip',
     trouble: (why: string) => `The files could not be kept: ${why}. They stay as long as this tab.`,
     tooLarge: (name: string) => `${name} is larger than 1 MB and was not added.`,
     binary: (name: string) => `${name} is not text and was not added.`,
   },
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.files);

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { words } from './words';
 
 /** One file of the learner's, by its path in the workspace: names with slashes between them, none at the start. */
 export interface WorkspaceFile {
@@ -122,10 +123,10 @@ export function refusalOf(path: string): string {
     !/^[^/\0]+(\/[^/\0]+)*$/.test(path) ||
     path.split('/').some((part) => /^\.{1,2}$/.test(part))
   ) {
-    return 'A name may have slashes between its parts, and none at its ends.';
+    return words.files.badName;
   }
-  if (path.length > 200) return 'This name is too long.';
-  if (files.value.some((file) => file.path === path)) return 'A file has this name already.';
+  if (path.length > 200) return words.files.longName;
+  if (files.value.some((file) => file.path === path)) return words.files.takenName;
   return '';
 }
 

@@ -8,10 +8,10 @@ export function NoticeLine() {
     <div class="notice-place" role="status">
       {shown && (
         <div class="notice">
-          <p>{shown.text}</p>
+          <p>{shown.text()}</p>
           {shown.action && (
             <button type="button" class="button" onClick={shown.action.run}>
-              {shown.action.label}
+              {shown.action.label()}
             </button>
           )}
           <button

@@ -3,6 +3,7 @@ import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
+import { LanguageMenu } from '../language/LanguageMenu';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { words } from '../words';
 import { Icon } from './icons';
@@ -36,6 +37,10 @@ export function Page() {
     return () => document.removeEventListener('keydown', onShortcut);
   }, []);
   const { view } = route.value;
+  const { title } = words;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <>
       <button type="button" class="skip" onClick={() => focusOn('view')}>
@@ -60,6 +65,7 @@ export function Page() {
           <kbd>{words.palette.key}</kbd>
         </button>
         <IdentityMenu />
+        <LanguageMenu />
         <ThemeButton />
       </header>
       <NoticeLine />

@@ -3,6 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { ADMIN, EDITOR, identity, VIEWER } from '../control/identity';
 import { restartEngine } from '../engine/cluster';
+import { changeLanguage } from '../language/LanguageMenu';
+import { LANGUAGES, type Language, language } from '../language/language';
 import { words } from '../words';
 import { arrange, layout } from './layout';
 import { paletteOpen } from './palette';
@@ -144,6 +146,14 @@ function own(): PaletteCommand[] {
     as(EDITOR, names.editor),
     as(VIEWER, names.viewer),
     { group: palette.page, label: palette.theme, run: nextTheme },
+    ...(Object.entries(LANGUAGES) as [Language, string][])
+      .filter(([id]) => id !== language.value)
+      .map(([id, name]) => ({
+        group: palette.language,
+        label: name,
+        keywords: `${id} language chinese zhongwen 语言 中文 英文`,
+        run: () => void changeLanguage(id),
+      })),
     {
       group: palette.engine,
       label: words.details.restart,

@@ -8,7 +8,7 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     <button
       type="button"
       class="link"
-      title={words.response.copyAs(label)}
+      title={words.copy.as(label)}
       onClick={() => {
         void navigator.clipboard.writeText(text()).then(() => {
           done.value = true;
@@ -18,7 +18,7 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
         });
       }}
     >
-      {done.value ? words.response.copied : label}
+      {done.value ? words.copy.done : label}
     </button>
   );
 }

@@ -313,9 +313,7 @@ class PodBox extends Component<PodBoxProps> {
         onBlur={() => onHover('')}
         onClick={() => openObject('', 'pods', pod.namespace, pod.name)}
       >
-        <span class="unseen">
-          Pod {pod.name}, {words.phases[pod.phase]}
-        </span>
+        <span class="unseen">{words.pod(pod.name, words.phases[pod.phase])}</span>
         {box.width >= 20 && (
           <span class="dots">
             {pod.containers.slice(0, 4).map((isReady, i) => (

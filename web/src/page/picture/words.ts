@@ -1,11 +1,15 @@
-export const words = {
+import { counted, number } from '../language/figures';
+import { catalogue } from '../language/language';
+
+export const english = {
   label: 'Workloads, nodes and Services',
   owners: 'Owners',
   nodes: 'Nodes',
   services: 'Services',
   unscheduled: 'Not on a node yet',
-  pods: (n: number) => `${n} ${n === 1 ? 'Pod' : 'Pods'}`,
-  of: (n: number, wanted: number) => `${n} of ${wanted} Pods`,
+  pods: (n: number) => counted(n, 'Pod', 'Pods'),
+  of: (n: number, wanted: number) => `${number(n)} of ${counted(wanted, 'Pod', 'Pods')}`,
+  pod: (name: string, phase: string) => `Pod ${name}, ${phase}`,
   notReady: 'not ready',
   cordoned: 'cordoned',
   phases: {
@@ -24,3 +28,6 @@ export const words = {
   waiting: 'The picture appears as soon as the API server is ready.',
   loading: 'Reading the cluster',
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.picture);

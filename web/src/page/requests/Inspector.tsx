@@ -7,9 +7,11 @@ import { useRowWindow } from '../parts/rows';
 import { words as frameWords } from '../words';
 import { filter, KINDS, passes } from './filter';
 import { clearLog, paused, records } from './log';
+import { maker } from './maker';
+import { meaningOf } from './meaning';
 import { RequestDetail } from './RequestDetail';
 import type { RequestRecord } from './record';
-import { meaningOf, verbOf } from './verb';
+import { verbOf } from './verb';
 import { words } from './words';
 
 const ROW = 28;
@@ -214,7 +216,7 @@ function Row({ record, chosen, onChoose }: RowProps) {
       </td>
       <td class="col-meaning">{meaningOf(record)}</td>
       <td class={`col-status ${refused ? 'is-refused' : ''}`}>{record.status ?? words.running}</td>
-      <td class="col-from">{record.command || frameWords.strip.from(record.from)}</td>
+      <td class="col-from">{record.command || maker(record.from)}</td>
       <td class="col-user">{record.user ?? ''}</td>
       <td class="col-size number">{bytes(record.bytes ?? 0)}</td>
       <td class="col-time number">

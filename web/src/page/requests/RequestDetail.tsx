@@ -15,10 +15,11 @@ import { ask } from '../engine/ask';
 import { Icon } from '../frame/icons';
 import { go } from '../frame/route';
 import { CopyButton } from '../parts/Copy';
-import { words as frameWords } from '../words';
+import { maker } from './maker';
+import { meaningOf } from './meaning';
 import type { RequestRecord } from './record';
 import { asClientGo, asKubectl, telling } from './snippets';
-import { meaningOf, verbOf } from './verb';
+import { verbOf } from './verb';
 import { words } from './words';
 
 /** As core/requestlog.Body. */
@@ -172,7 +173,7 @@ function Overview({ detail }: { detail: Detail }) {
         <Fact name={facts.who}>
           {detail.impersonator ? facts.impersonated(who, detail.impersonator) : who}
         </Fact>
-        <Fact name={facts.from}>{detail.command || frameWords.strip.from(detail.from)}</Fact>
+        <Fact name={facts.from}>{detail.command || maker(detail.from)}</Fact>
         {detail.reason && <Fact name={facts.allowed}>{detail.reason}</Fact>}
         <Fact name={facts.status}>{detail.status ?? words.running}</Fact>
         <Fact name={facts.took}>

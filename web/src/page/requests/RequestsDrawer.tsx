@@ -6,6 +6,7 @@ import { arrange, layout, maximised, toggleMaximised } from '../frame/layout';
 import { route } from '../frame/route';
 import { words } from '../words';
 import { latest, logMissing } from './log';
+import { maker } from './maker';
 import { verbOf } from './verb';
 
 const Inspector = lazily(() => import('./Inspector').then(({ Inspector }) => Inspector));
@@ -88,7 +89,7 @@ function Last() {
             ? `${duration(record.ms)}  ${bytes(record.bytes ?? 0)}`
             : words.strip.running}
       </span>
-      <span class="strip-from">{record.command || words.strip.from(record.from)}</span>
+      <span class="strip-from">{record.command || maker(record.from)}</span>
     </span>
   );
 }

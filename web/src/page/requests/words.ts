@@ -1,4 +1,7 @@
-export const words = {
+import { number } from '../language/figures';
+import { catalogue } from '../language/language';
+
+export const english = {
   list: 'All requests',
   filter: 'Filter by path, resource, user or command',
   filterLabel: 'Filter',
@@ -11,7 +14,8 @@ export const words = {
   pause: 'Pause',
   resume: 'Resume',
   clear: 'Clear',
-  count: (shown: number, all: number) => (shown === all ? `${all}` : `${shown} of ${all}`),
+  count: (shown: number, all: number) =>
+    shown === all ? number(all) : `${number(shown)} of ${number(all)}`,
   empty:
     'No request yet. Run a command, apply a file, or try in the browser console: await (await fetch("/api/v1/namespaces")).json()',
   emptyFiltered: 'No request matches.',
@@ -27,6 +31,8 @@ export const words = {
     at: 'At',
   },
   running: '...',
+  /** "list pods in default"; words of the API stay as they are. */
+  meaning: (what: string, namespace: string) => (namespace ? `${what} in ${namespace}` : what),
   tabs: { head: 'Overview', request: 'Request', response: 'Response', events: 'Events' },
   detail: 'Request details',
   close: 'Close the details',
@@ -52,3 +58,6 @@ export const words = {
   noEvents: 'No event yet: they appear here the moment something changes.',
   toConsole: 'Open in the console',
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.requests);

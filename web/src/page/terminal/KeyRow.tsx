@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { typeIntoTerminal } from './shell';
-import { terminalWords } from './words';
+import { words } from './words';
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['Tab', '\t'],
@@ -32,7 +32,7 @@ export function KeyRow() {
     typeIntoTerminal(keys);
   };
   return (
-    <div class="key-row" role="toolbar" aria-label={terminalWords.keys}>
+    <div class="key-row" role="toolbar" aria-label={words.keys}>
       <button
         type="button"
         aria-pressed={control}

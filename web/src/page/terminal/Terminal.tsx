@@ -3,7 +3,7 @@ import { theme } from '../frame/theme';
 import { KeyRow } from './KeyRow';
 import type { Screen } from './screen';
 import { Session } from './shell';
-import { terminalWords } from './words';
+import { words } from './words';
 import './terminal.css';
 
 /** Loads xterm.js when it is first needed; the answer is the same promise ever after. */
@@ -24,7 +24,7 @@ export function Terminal() {
     let gone = false;
     void loadTerminal().then(({ createScreen }) => {
       if (gone || !host.current) return;
-      screen.current = createScreen(host.current, terminalWords.label, {
+      screen.current = createScreen(host.current, {
         onKeys: (keys) => session?.type(keys),
         onResize: () => session?.resize(),
         onMessage: (message) => session?.message(message),
@@ -44,12 +44,15 @@ export function Terminal() {
     };
   }, []);
 
+  const { label } = words;
+  useEffect(() => screen.current?.rename(label), [label, loaded]);
+
   // The attribute that the colours hang on is set after the signal.
   useEffect(() => theme.subscribe(() => queueMicrotask(() => screen.current?.restyle())), []);
 
   return (
-    <section class="terminal" aria-label={terminalWords.title}>
-      {!loaded && <p class="terminal-loading">{terminalWords.loading}</p>}
+    <section class="terminal" aria-label={words.title}>
+      {!loaded && <p class="terminal-loading">{words.loading}</p>}
       <div class="terminal-screen" ref={host} />
       <KeyRow />
     </section>

@@ -19,10 +19,12 @@ export interface Screen {
   reset(): void;
   focus(): void;
   restyle(): void;
+  /** Names it for screen readers. */
+  rename(label: string): void;
   destroy(): void;
 }
 
-export function createScreen(host: HTMLElement, label: string, events: ScreenEvents): Screen {
+export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
   const term = new Xterm({
     allowProposedApi: false,
     convertEol: false,
@@ -58,7 +60,6 @@ export function createScreen(host: HTMLElement, label: string, events: ScreenEve
   term.onData(events.onKeys);
   term.onResize(({ cols, rows }) => events.onResize({ columns: cols, rows }));
   withStyleSheets(() => term.open(host));
-  term.textarea?.setAttribute('aria-label', label);
   const observer = new ResizeObserver(() => {
     if (host.clientWidth > 0 && host.clientHeight > 0) fit.fit();
   });
@@ -81,6 +82,9 @@ export function createScreen(host: HTMLElement, label: string, events: ScreenEve
     focus: () => term.focus(),
     restyle() {
       term.options.theme = colours();
+    },
+    rename(label) {
+      term.textarea?.setAttribute('aria-label', label);
     },
     destroy() {
       observer.disconnect();

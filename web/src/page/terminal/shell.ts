@@ -4,7 +4,7 @@ import { Connection } from './connection';
 import { keep, keepLine, pastLines, recall } from './history';
 import type { ShellMessage } from './messages';
 import type { Screen } from './screen';
-import { terminalWords } from './words';
+import { words } from './words';
 
 /** A file that a command wants edited (kubectl edit, vi): answer with `finishEdit`. */
 export interface PendingEdit {
@@ -100,14 +100,14 @@ export class Session {
 
   async #connect(isFirst: boolean): Promise<void> {
     if (engineState.value?.phase !== 'ready') {
-      this.#screen.write(`${terminalWords.waiting}\r\n$ `);
+      this.#screen.write(`${words.waiting}\r\n$ `);
     }
     this.type(typedBefore);
     typedBefore = '';
     try {
       await untilReady(this.#gone.signal);
       const api = directApi();
-      if (!api) throw new Error(terminalWords.noEngine);
+      if (!api) throw new Error(words.noEngine);
       const events = {
         onOutput: (bytes: Uint8Array) => this.#show(bytes),
         onEnd: (why: 'left' | 'lost') => this.#ended(why),
@@ -151,7 +151,7 @@ export class Session {
     this.#shown = '';
     keep(ID, null);
     pendingEdits.value = [];
-    this.#screen.say(why === 'left' ? terminalWords.left : terminalWords.lost);
+    this.#screen.say(why === 'left' ? words.left : words.lost);
     if (why === 'left') void this.#connect(false);
     else this.#later();
   }

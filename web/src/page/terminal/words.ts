@@ -1,5 +1,7 @@
+import { catalogue } from '../language/language';
+
 /** The sentences of the terminal. */
-export const terminalWords = {
+export const english = {
   label: 'Terminal. Shift+Tab leaves it.',
   title: 'Terminal',
   loading: 'Loading the terminal',
@@ -9,3 +11,6 @@ export const terminalWords = {
   lost: 'The engine has ended. Another shell starts with it.',
   keys: 'Keys',
 };
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.terminal);

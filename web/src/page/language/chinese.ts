@@ -1,0 +1,26 @@
+import { chinese as cluster } from '../cluster/words.zh';
+import { chinese as examples } from '../console/example-words.zh';
+import { chinese as console } from '../console/words.zh';
+import { chinese as control } from '../control/words.zh';
+import { chinese as editor } from '../editor/words.zh';
+import { chinese as files } from '../files/words.zh';
+import { chinese as picture } from '../picture/words.zh';
+import { chinese as requests } from '../requests/words.zh';
+import { chinese as terminal } from '../terminal/words.zh';
+import { chinese as frame } from '../words.zh';
+
+/** All that the page says in Chinese: one chunk. */
+export const chinese = {
+  cluster,
+  console,
+  control,
+  editor,
+  examples,
+  files,
+  frame,
+  picture,
+  requests,
+  terminal,
+};
+
+export type Chinese = typeof chinese;
