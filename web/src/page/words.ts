@@ -1,4 +1,4 @@
-import { counted } from './language/figures';
+import { counted, number } from './language/figures';
 import { catalogue } from './language/language';
 
 const RELOAD =
@@ -52,7 +52,12 @@ export const english = {
     open: 'Go to or run',
     key: 'Ctrl K',
     placeholder: 'A kind, an object, a file, or something to do',
-    none: 'Nothing has this name.',
+    none: (typed: string) => `Nothing in the cluster or on this page is found by "${typed}".`,
+    found: (n: number) => `${counted(n, 'result', 'results')}`,
+    first: (shown: number, all: number) =>
+      `The first ${number(shown)} of ${number(all)}. Type more to narrow them down.`,
+    reading: (n: number) => `Reading the objects of ${counted(n, 'more kind', 'more kinds')}`,
+    waiting: 'Objects of the cluster can be found when the API server is ready.',
     view: 'View',
     identity: 'Identity',
     actAs: (who: string) => `Act as ${who}`,

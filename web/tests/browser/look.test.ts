@@ -193,7 +193,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   test('the palette', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to or run' }).fill('dep');
-    await page.getByRole('option', { name: /^Deployment Kinds/ }).waitFor();
+    await page.getByRole('option', { name: /^Deployment apps Kind/ }).waitFor();
     await take('palette');
     await page.keyboard.press('Escape');
   });

@@ -2,7 +2,6 @@ import '../style/cluster.css';
 import { useEffect } from 'preact/hooks';
 import { requestInfo } from '../console/verbs';
 import { PaneBar } from '../frame/PaneBar';
-import { commandSources } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
 import { PictureView } from '../picture/PictureView';
 import { KindList } from './KindList';
@@ -17,14 +16,6 @@ import { metadata } from './watch';
 import { words } from './words';
 
 followKinds();
-commandSources.push(() =>
-  kinds.value.map((kind) => ({
-    group: words.nav,
-    label: kind.kind,
-    keywords: `${kind.resource} ${kind.shortNames.join(' ')} ${kind.group}`,
-    run: () => openKind(kind),
-  })),
-);
 
 /** The cluster as it is: the picture, a table for every kind, a page for every object. */
 export function ClusterView() {
@@ -69,7 +60,16 @@ interface Place {
 function placeOf(path: string): Place {
   const { group, resource, namespace: inside, name } = requestInfo('GET', path);
   const kind = resource ? findKind(group, resource) : null;
-  return { kind, namespace: kind?.namespaced ? inside : '', name };
+  return { kind, namespace: kind?.namespaced ? decoded(inside) : '', name: decoded(name) };
+}
+
+/** A name may hold what has a meaning in an address: `?`, `#`, and more in the names of roles. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // somebody wrote it by hand
+  }
 }
 
 function Crumbs({ place }: { place: Place }) {

@@ -23,7 +23,7 @@ interface ObjectPageProps {
 /** One object: what it says, what belongs to it, what happened to it, and what can be done. */
 export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
   const chosen = useSignal<View>('overview');
-  const selector = `fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
+  const selector = `fieldSelector=${encodeURIComponent(`metadata.name=${escaped(name)}`)}`;
   const path = `${collectionPath(kind, namespace)}?${selector}`;
   const { items, state, problem } = useObjects<KubeObject>(path);
   const found = items.get(`${namespace}/${name}`) ?? null;
@@ -72,6 +72,11 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
       </div>
     </article>
   );
+}
+
+/** As k8s.io/apimachinery/pkg/fields.EscapeValue: names of roles may hold what separates selectors. */
+function escaped(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
 }
 
 /** When it was made, for a tooltip. */

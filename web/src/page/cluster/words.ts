@@ -4,6 +4,7 @@ import { catalogue } from '../language/language';
 export const english = {
   picture: 'Picture',
   nav: 'Kinds',
+  kind: 'Kind',
   sections: {
     workloads: 'Workloads',
     network: 'Network',
@@ -16,6 +17,7 @@ export const english = {
   },
   namespace: 'Namespace',
   allNamespaces: 'All namespaces',
+  onlyNamespace: (name: string) => `Only namespace ${name}`,
   chooseKind: 'Show',
   discovering: 'Kinds appear when the API server is ready.',
   table: {

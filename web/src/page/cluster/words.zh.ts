@@ -4,6 +4,7 @@ import type { Words } from './words';
 export const chinese: Words = {
   picture: '全景图',
   nav: '类别',
+  kind: '类别',
   sections: {
     workloads: '工作负载',
     network: '网络',
@@ -16,6 +17,7 @@ export const chinese: Words = {
   },
   namespace: '命名空间',
   allNamespaces: '所有命名空间',
+  onlyNamespace: (name) => `仅命名空间 ${name}`,
   chooseKind: '显示',
   discovering: 'API 服务器就绪后，类别会显示在这里。',
   table: {

@@ -4,45 +4,17 @@ import { useEffect, useRef } from 'preact/hooks';
 import { followKinds } from '../cluster/kinds';
 import { Icon } from '../frame/icons';
 import { PaneBar } from '../frame/PaneBar';
-import { commandSources } from '../frame/palette-commands';
-import { go, route } from '../frame/route';
 import { pendingEdits } from '../terminal/shell';
 import { addFiles } from './add-files';
-import { sharedWithTerminal } from './engine-files';
-import { localStorageOfFiles } from './local-storage';
 import type { createManifestEditor } from './manifest-editor';
 import { OutcomePanel } from './OutcomePanel';
+import { newFile } from './open';
 import { PendingEdit } from './PendingEdit';
-import { samples } from './samples';
 import { applyFile, checkFile, deleteFile, diffFile, formatFile } from './session';
 import { words } from './words';
-import {
-  active,
-  activePath,
-  closeFile,
-  files,
-  freeName,
-  openFile,
-  openPaths,
-  openWorkspace,
-  writeFile,
-} from './workspace';
+import { active, activePath, closeFile, openFile, openPaths, writeFile } from './workspace';
 
-void openWorkspace(sharedWithTerminal(localStorageOfFiles()), samples());
 followKinds();
-commandSources.push(() =>
-  files.value.map(({ path }) => ({
-    group: words.files.title,
-    label: path,
-    run: () => showFile(path),
-  })),
-);
-
-/** Opens a file, and on a phone shows the screen that it is on. */
-export function showFile(path: string): void {
-  openFile(path);
-  if (route.value.view !== 'cluster') go('files');
-}
 
 /** Files of the workspace in tabs, with what can be done with them in the cluster. */
 export function EditorPane() {
@@ -135,12 +107,6 @@ function FileTabs() {
       </button>
     </div>
   );
-}
-
-export function newFile(): void {
-  const path = freeName(words.newName);
-  writeFile(path, '');
-  showFile(path);
 }
 
 function Buttons() {

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { PaneBar } from '../frame/PaneBar';
 import { addFiles } from './add-files';
-import { newFile, showFile } from './EditorPane';
+import { newFile, showFile } from './open';
 import { words } from './words';
 import { activePath, files, removeFile, renameFile, trouble } from './workspace';
 

@@ -1,16 +1,16 @@
 import '../style/palette.css';
-import { useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ADMIN, EDITOR, identity, VIEWER } from '../control/identity';
-import { restartEngine } from '../engine/cluster';
-import { changeLanguage } from '../language/LanguageMenu';
-import { LANGUAGES, type Language, language } from '../language/language';
+import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
+import { ready } from '../engine/cluster';
+import { fileCommands } from '../files/open';
 import { words } from '../words';
-import { arrange, layout } from './layout';
+import { ownCommands } from './own-commands';
 import { paletteOpen } from './palette';
-import { commandSources, type PaletteCommand } from './palette-commands';
-import { go, route, VIEWS } from './route';
-import { nextTheme } from './theme';
+import type { PaletteCommand } from './palette-commands';
+import { rank, type Span, spansOf } from './ranking';
+
+const MOST = 60;
 
 /** One field that leads everywhere: views, kinds, objects, files, and what can be done. */
 export function Palette() {
@@ -20,20 +20,25 @@ export function Palette() {
   const chosen = useSignal(0);
   useEffect(() => {
     dialog.current?.showModal();
+    return holdObjects();
   }, []);
+  const all = useComputed(() => [...ownCommands(), ...fileCommands(), ...clusterCommands()]);
+  const found = useComputed(() => rank(all.value, typed.value, MOST));
+  const { best, count } = found.value;
+  // What is found may become less while it is looked at.
+  const at = Math.min(chosen.value, Math.max(best.length - 1, 0));
   useEffect(() => {
-    list.current?.children[chosen.value]?.scrollIntoView({ block: 'nearest' });
-  }, [chosen.value]);
-  const found = matching(typed.value);
+    list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  const close = () => {
+    paletteOpen.value = false;
+  };
   const run = (command: PaletteCommand | undefined) => {
     if (!command) return;
     close();
     command.run();
   };
-  const close = () => {
-    paletteOpen.value = false;
-  };
-  const palette = words.palette;
+  const { palette } = words;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a dialog closes on Escape by itself
     <dialog
@@ -51,7 +56,7 @@ export function Palette() {
         aria-label={palette.open}
         aria-expanded
         aria-controls="palette-list"
-        aria-activedescendant={found.length > 0 ? `palette-${chosen.value}` : undefined}
+        aria-activedescendant={best.length > 0 ? `palette-${at}` : undefined}
         placeholder={palette.placeholder}
         spellcheck={false}
         autocomplete="off"
@@ -61,13 +66,15 @@ export function Palette() {
           chosen.value = 0;
         }}
         onKeyDown={(event) => {
-          const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-          if (step !== 0) {
+          // Enter that ends the input of a Chinese word is not meant for the list.
+          if (event.isComposing) return;
+          const to = goal(event.key, at, best.length);
+          if (to !== null) {
             event.preventDefault();
-            chosen.value = (chosen.value + step + found.length) % Math.max(found.length, 1);
+            chosen.value = to;
           } else if (event.key === 'Enter') {
             event.preventDefault();
-            run(found[chosen.value]);
+            run(best[at]);
           }
         }}
       />
@@ -78,88 +85,127 @@ export function Palette() {
         role="listbox"
         aria-label={palette.open}
       >
-        {found.map((command, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: focus stays in the input, which handles the keys
-          <div
-            key={`${command.group} ${command.label}`}
+        {best.map((command, i) => (
+          <Line
+            key={command.id}
             id={`palette-${i}`}
-            role="option"
-            aria-selected={i === chosen.value}
-            onClick={() => run(command)}
-          >
-            <span class="palette-label">{command.label}</span>
-            <span class="faint">{command.group}</span>
-          </div>
+            command={command}
+            typed={typed.value}
+            isChosen={i === at}
+            onRun={run}
+          />
         ))}
       </div>
-      {found.length === 0 && <p class="empty">{palette.none}</p>}
+      <Foot typed={typed.value} shown={best.length} count={count} />
     </dialog>
   );
 }
 
-/** On a phone it is a screen of its own. */
-function focusTerminal(): void {
-  if (route.value.view === 'console' || route.value.view === 'settings') go('cluster');
-  if (matchMedia('(max-width: 720px)').matches) go('terminal');
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('.terminal-place textarea')?.focus(),
+const PAGE = 8;
+
+/** Where a key leads to; null for keys that are not for the list. */
+function goal(key: string, at: number, length: number): number | null {
+  const last = Math.max(length - 1, 0);
+  switch (key) {
+    case 'ArrowDown':
+      return at === last ? 0 : at + 1;
+    case 'ArrowUp':
+      return at === 0 ? last : at - 1;
+    case 'PageDown':
+      return Math.min(at + PAGE, last);
+    case 'PageUp':
+      return Math.max(at - PAGE, 0);
+    default:
+      return null;
+  }
+}
+
+interface LineProps {
+  readonly id: string;
+  readonly command: PaletteCommand;
+  readonly typed: string;
+  readonly isChosen: boolean;
+  readonly onRun: (command: PaletteCommand) => void;
+}
+
+function Line({ id, command, typed, isChosen, onRun }: LineProps) {
+  const { label, group, place, isName = false } = command;
+  const spans = spansOf(label, typed);
+  // A long name is cut in the middle: the ends of names that one owner gives are what differs.
+  const cut = isName && label.length > 24 ? label.length - 8 : label.length;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: focus stays in the input, which handles the keys
+    <div
+      id={id}
+      role="option"
+      aria-selected={isChosen}
+      title={label}
+      onClick={() => onRun(command)}
+    >
+      <span class="palette-label" translate={!isName}>
+        <span class="palette-start">
+          <Marked text={label} spans={spans} from={0} to={cut} />
+        </span>
+        {cut < label.length && (
+          <span>
+            <Marked text={label} spans={spans} from={cut} to={label.length} />
+          </span>
+        )}
+      </span>
+      {place && (
+        <span class="palette-place" translate={false}>
+          {place}
+        </span>
+      )}
+      <span class="palette-group">{group}</span>
+    </div>
   );
 }
 
-const MOST = 60;
-
-function matching(typed: string): PaletteCommand[] {
-  const parts = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = [...own(), ...commandSources.flatMap((source) => source())];
-  const scored = all.flatMap((command) => {
-    const text = `${command.label} ${command.group} ${command.keywords ?? ''}`.toLowerCase();
-    if (!parts.every((part) => text.includes(part))) return [];
-    // What begins with the words typed comes first; then the shorter.
-    const label = command.label.toLowerCase();
-    const rank = parts[0] && label.startsWith(parts[0]) ? 0 : 1;
-    return [{ command, rank: parts.length === 0 ? 0 : rank * 1000 + label.length }];
-  });
-  scored.sort((a, b) => a.rank - b.rank);
-  return scored.slice(0, MOST).map(({ command }) => command);
+interface MarkedProps {
+  readonly text: string;
+  readonly spans: readonly Span[];
+  readonly from: number;
+  readonly to: number;
 }
 
-function own(): PaletteCommand[] {
-  const { palette, identity: names } = words;
-  const as = (who: typeof ADMIN, label: string): PaletteCommand => ({
-    group: palette.identity,
-    label: palette.actAs(label),
-    run: () => {
-      identity.value = who;
-    },
-  });
-  return [
-    ...VIEWS.map((view) => ({
-      group: palette.view,
-      label: words.views[view],
-      run: () => {
-        if (view === 'requests') arrange({ drawerOpen: !layout.value.drawerOpen });
-        else if (view === 'terminal') focusTerminal();
-        else go(view);
-      },
-    })),
-    as(ADMIN, names.admin),
-    as(EDITOR, names.editor),
-    as(VIEWER, names.viewer),
-    { group: palette.page, label: palette.theme, run: nextTheme },
-    ...(Object.entries(LANGUAGES) as [Language, string][])
-      .filter(([id]) => id !== language.value)
-      .map(([id, name]) => ({
-        group: palette.language,
-        label: name,
-        keywords: `${id} language chinese zhongwen 语言 中文 英文`,
-        run: () => void changeLanguage(id),
-      })),
-    {
-      group: palette.engine,
-      label: words.details.restart,
-      run: () => {
-        if (confirm(words.details.restartAsk)) restartEngine();
-      },
-    },
-  ];
+/** A part of a text, with what was typed in it marked. */
+function Marked({ text, spans, from, to }: MarkedProps) {
+  const pieces: preact.ComponentChildren[] = [];
+  let at = from;
+  for (const [start, end] of spans) {
+    const first = Math.max(start, at);
+    const last = Math.min(end, to);
+    if (last <= first) continue;
+    pieces.push(text.slice(at, first), <mark key={first}>{text.slice(first, last)}</mark>);
+    at = last;
+  }
+  pieces.push(text.slice(at, to));
+  return <>{pieces}</>;
+}
+
+interface FootProps {
+  readonly typed: string;
+  readonly shown: number;
+  readonly count: number;
+}
+
+/** Why there is nothing, or not everything. */
+function Foot({ typed, shown, count }: FootProps) {
+  const { palette } = words;
+  const unread = kindsUnread();
+  const rest = ready.value ? (unread > 0 ? palette.reading(unread) : '') : palette.waiting;
+  const isCut = typed.trim() !== '' && shown < count;
+  const sum = count === 0 ? palette.none(typed) : isCut ? palette.first(shown, count) : '';
+  return (
+    <>
+      <p class="palette-foot" hidden={!rest && !sum}>
+        {sum && <span>{sum}</span>}
+        {rest && <span>{rest}</span>}
+      </p>
+      <p class="unseen" role="status">
+        {typed && (count === 0 ? palette.none(typed) : palette.found(count))}
+      </p>
+    </>
+  );
 }

@@ -1,11 +1,17 @@
-/** One line of the palette. */
+/** One line of the palette: something to go to, or to do. */
 export interface PaletteCommand {
-  readonly group: string;
+  /** Unlike that of any other line. */
+  readonly id: string;
+  /** A name of the API or of a file stays as it is in every language. */
+  readonly isName?: boolean;
   readonly label: string;
+  /** What it is: a kind, "Files", "Identity". */
+  readonly group: string;
+  /** Where it is: a namespace. */
+  readonly place?: string;
   /** Further words by which it is found. */
   readonly keywords?: string;
+  /** More or less likely to be meant than others that fit as well: 0 for most. */
+  readonly weight?: number;
   readonly run: () => void;
 }
-
-/** Views that are loaded add what they know: kinds and objects, files. Asked at every key press. */
-export const commandSources: (() => readonly PaletteCommand[])[] = [];

@@ -13,7 +13,7 @@ export type View = (typeof VIEWS)[number];
  */
 export interface Route {
   readonly view: View;
-  /** What follows the view, with its leading slash, or nothing. */
+  /** What follows the view, with its leading slash, or nothing; percent-encoded as in the paths of the API. */
   readonly path: string;
 }
 
@@ -37,13 +37,5 @@ function read(hash: string): Route {
   const end = text.indexOf('/');
   const name = end < 0 ? text : text.slice(0, end);
   const view = VIEWS.find((known) => known === name);
-  return view ? { view, path: end < 0 ? '' : decoded(text.slice(end)) } : FIRST;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // not ours: somebody wrote it by hand
-  }
+  return view ? { view, path: end < 0 ? '' : text.slice(end) } : FIRST;
 }

@@ -1,0 +1,37 @@
+import type { PaletteCommand } from '../frame/palette-commands';
+import { go, route } from '../frame/route';
+import { sharedWithTerminal } from './engine-files';
+import { localStorageOfFiles } from './local-storage';
+import { samples } from './samples';
+import { words } from './words';
+import { files, freeName, openFile, openWorkspace, writeFile } from './workspace';
+
+void openWorkspace(sharedWithTerminal(localStorageOfFiles()), samples());
+
+/** Opens a file, and on a phone shows the screen that it is on. */
+export function showFile(path: string): void {
+  openFile(path);
+  if (route.value.view !== 'cluster') go('files');
+}
+
+export function newFile(): void {
+  const path = freeName(words.newName);
+  writeFile(path, '');
+  showFile(path);
+}
+
+/** For the palette: every file, and a new one. */
+export function fileCommands(): readonly PaletteCommand[] {
+  const group = words.files.title;
+  return [
+    ...files.value.map(({ path }) => ({
+      id: `file ${path}`,
+      isName: true,
+      label: path,
+      group,
+      weight: 6,
+      run: () => showFile(path),
+    })),
+    { id: 'new file', label: words.newFile, group, run: newFile },
+  ];
+}

@@ -1,0 +1,68 @@
+import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
+import { restartEngine } from '../engine/cluster';
+import { changeLanguage } from '../language/LanguageMenu';
+import { LANGUAGES, type Language, language } from '../language/language';
+import { words } from '../words';
+import { arrange, layout } from './layout';
+import type { PaletteCommand } from './palette-commands';
+import { go, route, VIEWS } from './route';
+import { nextTheme } from './theme';
+
+/** The places of the page, and what can be done from anywhere in it. */
+export function ownCommands(): readonly PaletteCommand[] {
+  const { palette, identity: names } = words;
+  const as = (who: Identity, name: string): PaletteCommand => ({
+    id: `as ${who.name}`,
+    group: palette.identity,
+    label: palette.actAs(name),
+    run: () => {
+      identity.value = who;
+    },
+  });
+  return [
+    ...VIEWS.map((view) => ({
+      id: `view ${view}`,
+      group: palette.view,
+      label: words.views[view],
+      keywords: view,
+      weight: 7,
+      run: () => {
+        if (view === 'requests') arrange({ drawerOpen: !layout.value.drawerOpen });
+        else if (view === 'terminal') focusTerminal();
+        else go(view);
+      },
+    })),
+    as(ADMIN, names.admin),
+    as(EDITOR, names.editor),
+    as(VIEWER, names.viewer),
+    { id: 'theme', group: palette.page, label: palette.theme, keywords: 'theme', run: nextTheme },
+    ...(Object.entries(LANGUAGES) as [Language, string][])
+      .filter(([id]) => id !== language.value)
+      .map(([id, name]) => ({
+        id: `language ${id}`,
+        group: palette.language,
+        label: name,
+        // Whoever looks for the other language may not read this one.
+        keywords: `${id} language chinese english zhongwen 语言 中文 英文`,
+        run: () => void changeLanguage(id),
+      })),
+    {
+      id: 'restart',
+      group: palette.engine,
+      label: words.details.restart,
+      keywords: 'restart reset',
+      run: () => {
+        if (confirm(words.details.restartAsk)) restartEngine();
+      },
+    },
+  ];
+}
+
+/** On a phone it is a screen of its own. */
+function focusTerminal(): void {
+  if (route.value.view === 'console' || route.value.view === 'settings') go('cluster');
+  if (matchMedia('(max-width: 720px)').matches) go('terminal');
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('.terminal-place textarea')?.focus(),
+  );
+}
