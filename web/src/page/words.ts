@@ -106,6 +106,7 @@ export const english = {
       apis: 'APIs',
       controllers: 'controllers',
       thaw: 'snapshot',
+      ready: 'ready',
     },
     memory: 'Memory',
     heap: 'of which Go heap in use',

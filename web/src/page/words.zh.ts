@@ -23,7 +23,7 @@ export const chinese: Words = {
   },
   lazy: { what: '页面的一部分未能加载。', again: '重试' },
   strip: {
-    region: '请求',
+    region: '请求日志',
     title: '请求',
     none: '发往 API 服务器的每个请求都会即时显示在这里。',
     missing: '此引擎不保留请求日志。',
@@ -97,6 +97,7 @@ export const chinese: Words = {
       apis: 'API',
       controllers: '控制器',
       thaw: '快照',
+      ready: '就绪',
     },
     memory: '内存',
     heap: '其中正在使用的 Go 堆',

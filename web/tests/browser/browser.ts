@@ -31,7 +31,7 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
 
 /** Waits for the pill; a first start on a busy machine takes its time. */
 export async function ready(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^ready/ }).waitFor({ timeout: 110_000 });
+  await page.locator('.pill.is-ready').waitFor({ timeout: 110_000 });
 }
 
 export async function controlled(page: Page): Promise<void> {

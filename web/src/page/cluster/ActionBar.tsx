@@ -110,7 +110,7 @@ function Confirm({ kind, object, action, onClose }: ConfirmProps) {
       </p>
       {refusal.value && (
         <p class="refusal" role="alert">
-          {actions.refused} {refusal.value}
+          {actions.refused} <span translate={false}>{refusal.value}</span>
         </p>
       )}
       <p class="confirm-buttons">

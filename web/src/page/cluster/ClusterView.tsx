@@ -83,14 +83,23 @@ function Crumbs({ place }: { place: Place }) {
           <span aria-hidden="true">/</span>
           {place.name ? (
             <>
-              <button type="button" class="link" onClick={() => place.kind && openKind(place.kind)}>
+              <button
+                type="button"
+                class="link"
+                translate={false}
+                onClick={() => place.kind && openKind(place.kind)}
+              >
                 {place.kind.kind}
               </button>
               <span aria-hidden="true">/</span>
-              <span class="crumb-name">{place.name}</span>
+              <span class="crumb-name" translate={false}>
+                {place.name}
+              </span>
             </>
           ) : (
-            <span class="crumb-name">{place.kind.kind}</span>
+            <span class="crumb-name" translate={false}>
+              {place.kind.kind}
+            </span>
           )}
         </>
       ) : (
@@ -121,7 +130,7 @@ function NamespaceMenu() {
     >
       <option value="">{words.allNamespaces}</option>
       {names.map((name) => (
-        <option key={name} value={name}>
+        <option key={name} value={name} translate={false}>
           {name}
         </option>
       ))}

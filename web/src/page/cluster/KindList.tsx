@@ -46,7 +46,7 @@ export function KindList({ chosen, onPicture }: { chosen: Kind | null; onPicture
           {sections.map((section) => (
             <optgroup key={section.id} label={words.sections[section.id]}>
               {section.kinds.map((kind) => (
-                <option key={idOf(kind)} value={idOf(kind)}>
+                <option key={idOf(kind)} value={idOf(kind)} translate={false}>
                   {kind.kind}
                 </option>
               ))}
@@ -92,12 +92,15 @@ function KindButton({ kind, isChosen }: { kind: Kind; isChosen: boolean }) {
       type="button"
       class="kind"
       aria-current={isChosen ? 'page' : undefined}
-      title={`${kind.resource}${kind.group ? `.${kind.group}` : ''}`}
+      translate={false}
+      title={idOf(kind)}
       onClick={() => openKind(kind)}
     >
-      <span class="kind-name">{kind.kind}</span>
+      <span class="kind-name" translate={false}>
+        {kind.kind}
+      </span>
       {state === 'live' && <span class="kind-count">{items.size}</span>}
-      {state === 'refused' && <span class="kind-count">-</span>}
+      {state === 'refused' && <span class="kind-count">{'\u2013'}</span>}
     </button>
   );
 }

@@ -62,7 +62,9 @@ export function Logs({ pod }: { pod: Pod }) {
           }}
         >
           {containers.map((each) => (
-            <option key={each.name}>{each.name}</option>
+            <option key={each.name} translate={false}>
+              {each.name}
+            </option>
           ))}
         </select>
         <label class="toggle">
@@ -79,11 +81,11 @@ export function Logs({ pod }: { pod: Pod }) {
       </div>
       {state.value === 'unavailable' && (
         <p class="refusal">
-          {logs.unavailable} {problem.value}
+          {logs.unavailable} <span translate={false}>{problem.value}</span>
         </p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre ref={place} class="log-lines" tabIndex={0}>
+      <pre ref={place} class="log-lines" tabIndex={0} translate={lines.value.length === 0}>
         {lines.value.length > 0
           ? lines.value.join('\n')
           : state.value !== 'unavailable' && logs.empty}

@@ -35,16 +35,23 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
     // Watches of single objects leave nothing out; only the kind of a list's items would be missing.
     return raw && { ...raw, kind: raw.kind ?? kind.kind };
   }, [found, last.value]);
-  if (problem) return <p class="refusal">{problem}</p>;
+  if (problem)
+    return (
+      <p class="refusal" translate={false}>
+        {problem}
+      </p>
+    );
   if (!object) {
     return <p class="empty">{state === 'live' ? words.object.gone : words.object.loading}</p>;
   }
   const views: View[] = idOf(kind) === 'pods' ? ['overview', 'yaml', 'logs'] : ['overview', 'yaml'];
   const gone = !found && state === 'live';
   return (
-    <article class="object" aria-label={`${kind.kind} ${name}`}>
+    <article class="object" aria-label={words.object.named(kind.kind, name)}>
       <header class="object-head">
-        <h2 title={name}>{name}</h2>
+        <h2 title={name} translate={false}>
+          {name}
+        </h2>
         <State object={object} gone={gone} />
         <span class="faint" title={createdWords(object)}>
           {words.object.age} {age(object.metadata.creationTimestamp, now.value)}
@@ -92,5 +99,9 @@ function State({ object, gone }: { object: KubeObject; gone: boolean }) {
   }
   if (object.kind !== 'Pod') return null;
   const phase = phaseOf(object as Pod);
-  return <span class={`phase phase-${phase.toLowerCase()}`}>{phase}</span>;
+  return (
+    <span class={`phase phase-${phase.toLowerCase()}`} translate={false}>
+      {phase}
+    </span>
+  );
 }

@@ -51,8 +51,12 @@ function Containers({ pod }: { pod: Pod }) {
               : 'tone-warn';
           return (
             <li key={name}>
-              <span class="line-name">{name}</span>
-              <span class={tone}>{text}</span>
+              <span class="line-name" translate={false}>
+                {name}
+              </span>
+              <span class={tone} translate={!reason}>
+                {text}
+              </span>
               {status?.restartCount ? (
                 <span>{words.object.restarts(status.restartCount)}</span>
               ) : null}
@@ -72,14 +76,19 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
       <ul class="lines-list">
         {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
           <li key={type}>
-            <span class="line-name">{type}</span>
-            <span class={status === 'True' ? 'tone-good' : status === 'False' ? 'tone-warn' : ''}>
+            <span class="line-name" translate={false}>
+              {type}
+            </span>
+            <span
+              class={status === 'True' ? 'tone-good' : status === 'False' ? 'tone-warn' : ''}
+              translate={false}
+            >
               {status}
             </span>
             <span class="faint" title={moment(lastTransitionTime)}>
               {age(lastTransitionTime, now.value)}
             </span>
-            <span class="line-rest">
+            <span class="line-rest" translate={false}>
               {reason}
               {message && <span class="faint"> {message}</span>}
             </span>
@@ -121,7 +130,9 @@ function RelatedList({ object }: { object: KubeObject }) {
         {related.slice(0, MOST).map((each) => (
           <li key={`${each.relation} ${each.resource} ${each.namespace}/${each.name}`}>
             <span class="line-name faint">{words.object.relations[each.relation]}</span>
-            <span class="line-kind">{each.kind}</span>
+            <span class="line-kind" translate={false}>
+              {each.kind}
+            </span>
             <ObjectLink related={each} />
           </li>
         ))}
@@ -135,9 +146,13 @@ const MOST = 100;
 
 function ObjectLink({ related }: { related: Related }) {
   const kind = findKind(related.group, related.resource);
-  if (!kind) return <span>{related.name}</span>;
+  if (!kind) return <span translate={false}>{related.name}</span>;
   return (
-    <a class="object-name" href={`#cluster${objectPath(kind, related.namespace, related.name)}`}>
+    <a
+      class="object-name"
+      translate={false}
+      href={`#cluster${objectPath(kind, related.namespace, related.name)}`}
+    >
       {related.name}
     </a>
   );
@@ -155,7 +170,7 @@ function Pairs({
   return (
     <>
       <h3>{title}</h3>
-      <ul class="pairs">
+      <ul class="pairs" translate={false}>
         {entries.map(([key, value]) => (
           <li key={key} title={value}>
             <span class="faint">{key}</span> {value}
@@ -197,8 +212,10 @@ function Events({ object }: { object: KubeObject }) {
             <span class="faint line-age" title={moment(last(event))}>
               {age(last(event), now.value)}
             </span>
-            <span class={event.type === 'Warning' ? 'tone-warn' : ''}>{event.reason}</span>
-            <span class="line-rest">
+            <span class={event.type === 'Warning' ? 'tone-warn' : ''} translate={false}>
+              {event.reason}
+            </span>
+            <span class="line-rest" translate={false}>
               {event.message} {words.object.eventTimes(event.series?.count ?? event.count ?? 1)}
             </span>
           </li>

@@ -72,7 +72,8 @@ export function TablePage({ kind }: { kind: Kind }) {
       </div>
       {snapshot.problem && (
         <p class="refusal">
-          {snapshot.state === 'refused' ? table.refused : table.broken} {snapshot.problem}
+          {snapshot.state === 'refused' ? table.refused : table.broken}{' '}
+          <span translate={false}>{snapshot.problem}</span>
         </p>
       )}
       {columns.length > 0 && (
@@ -167,6 +168,7 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
     <section
       ref={scroller}
       class="table-scroll objects"
+      translate={false}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       tabIndex={0}
       aria-label={kind.kind}

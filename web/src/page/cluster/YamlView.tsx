@@ -106,7 +106,7 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
         )}
       </div>
       {showOwners.value && edited.value === null && (
-        <ul class="owners-legend">
+        <ul class="owners-legend" translate={false}>
           {managers.map((manager, i) => (
             <li key={manager}>
               <span class={`swatch owner-${Math.min(i, COLOURS - 1)}`} aria-hidden="true" />
@@ -117,7 +117,7 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
       )}
       {refusal.value && (
         <p class="refusal" role="alert">
-          {words.actions.refused} {refusal.value}
+          {words.actions.refused} <span translate={false}>{refusal.value}</span>
         </p>
       )}
       {edited.value === null ? (

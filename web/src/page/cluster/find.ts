@@ -66,7 +66,7 @@ export function clusterCommands(): readonly PaletteCommand[] {
 function kindCommand(kind: Kind): PaletteCommand {
   return {
     id: `kind ${idOf(kind)}`,
-    isName: true,
+    names: 'label',
     label: kind.kind,
     group: words.kind,
     place: kind.group,
@@ -110,7 +110,7 @@ function objectCommands(kind: Kind, snapshot: Snapshot<KubeObject>): readonly Pa
     commands = [...snapshot.items.values()].map(
       ({ metadata: { name, namespace: place = '' } }) => ({
         id: `${idOf(kind)} ${place}/${name}`,
-        isName: true,
+        names: 'label and group',
         label: name,
         group: kind.kind,
         place,

@@ -41,6 +41,7 @@ export const english = {
   object: {
     tabs: { overview: 'Overview', yaml: 'YAML', logs: 'Logs' },
     label: 'Object',
+    named: (kind: string, name: string) => `${kind} ${name}`,
     loading: 'Reading the object',
     gone: 'This object does not exist, or not any more.',
     deleting: 'Terminating',

@@ -39,6 +39,7 @@ export const chinese: Words = {
   object: {
     tabs: { overview: '概览', yaml: 'YAML', logs: '日志' },
     label: '对象',
+    named: (kind, name) => `对象 ${kind} ${name}`,
     loading: '正在读取对象',
     gone: '此对象不存在，或者已不存在。',
     deleting: '终止中',

@@ -132,7 +132,7 @@ export function PathInput({ onEnter }: { onEnter: () => void }) {
             onPointerDown={(event) => event.preventDefault()}
             onClick={() => take(each)}
           >
-            <span>{each.label}</span>
+            <span translate={false}>{each.label}</span>
             <span class="faint">{each.detail}</span>
           </div>
         ))}

@@ -22,6 +22,7 @@ export function RequestBar() {
       }}
     >
       <select
+        translate={false}
         class={`method ${verbClass(info.verb)}`}
         aria-label={words.request.method}
         value={method}
@@ -33,7 +34,7 @@ export function RequestBar() {
       </select>
       <PathInput onEnter={sendNow} />
       {info.resource && (
-        <span class={`meaning ${verbClass(info.verb)}`}>
+        <span class={`meaning ${verbClass(info.verb)}`} translate={false}>
           {info.verb} {info.resource}
           {info.subresource && `/${info.subresource}`}
         </span>

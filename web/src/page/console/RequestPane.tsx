@@ -102,7 +102,9 @@ function ContentType() {
     >
       <option value="">{words.request.contentType}</option>
       {choices.map((type) => (
-        <option key={type}>{type}</option>
+        <option key={type} translate={false}>
+          {type}
+        </option>
       ))}
     </select>
   );

@@ -37,7 +37,7 @@ export function ResponsePane() {
       <StatusLine current={current} />
       {refusal && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-        <p class="refusal" tabIndex={0}>
+        <p class="refusal" translate={false} tabIndex={0}>
           {refusal}
         </p>
       )}
@@ -103,7 +103,7 @@ function StatusLine({ current }: { current: Run | null }) {
     <div class="status-line">
       {answer ? (
         <>
-          <span class={`code-badge status-${Math.floor(answer.status / 100)}`}>
+          <span class={`code-badge status-${Math.floor(answer.status / 100)}`} translate={false}>
             {answer.status} {answer.statusText}
           </span>
           <Figures current={current} answer={answer} />
@@ -180,7 +180,7 @@ function Body({ current, language }: { current: Run; language: Language }) {
 
 function HeaderList({ answer }: { answer: Answer }) {
   return (
-    <dl class="header-list">
+    <dl class="header-list" translate={false}>
       {answer.headers.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -195,7 +195,9 @@ function TroubleBox({ trouble }: { trouble: Trouble }) {
   return (
     <div class="trouble">
       <h2>{trouble.what}</h2>
-      <p class="why">{trouble.why}</p>
+      <p class="why" translate={false}>
+        {trouble.why}
+      </p>
       <p>{trouble.next}</p>
     </div>
   );

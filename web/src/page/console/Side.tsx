@@ -77,7 +77,9 @@ function ExampleButton({ example }: { example: Example }) {
       onClick={() => take({ ...example.request, example: example.id })}
     >
       <span class="entry-title">{exampleWords.examples[example.id].title}</span>
-      <span class={`entry-verb ${verbClass(verb)}`}>{verb}</span>
+      <span class={`entry-verb ${verbClass(verb)}`} translate={false}>
+        {verb}
+      </span>
     </button>
   );
 }
@@ -110,6 +112,7 @@ function PastButton({ past }: { past: Past }) {
     <button
       type="button"
       class="entry past"
+      translate={false}
       title={path}
       onClick={() => {
         draft.value = past.request;

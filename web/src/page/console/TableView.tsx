@@ -34,7 +34,7 @@ export function TableView({ table }: { table: Table }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="table-scroll" tabIndex={0} aria-label={words.response.views.table}>
-      <table>
+      <table translate={false}>
         <thead>
           <tr>
             {table.columnDefinitions.map((column) => (

@@ -16,7 +16,10 @@ export function WatchEvents({ watch }: { watch: WatchView }) {
       <ul class="counts" aria-label={words.watch.counts}>
         {types.map((type) => (
           <li key={type} class={eventClass(type)}>
-            <span class="event-type">{type}</span> {watch.counts[type] ?? 0}
+            <span class="event-type" translate={false}>
+              {type}
+            </span>{' '}
+            {watch.counts[type] ?? 0}
           </li>
         ))}
         <li class="faint">{words.watch.newest}</li>
@@ -51,7 +54,13 @@ function EventRow({ event, open, onToggle }: EventRowProps) {
   const place = event.namespace ? `${event.namespace}/` : '';
   return (
     <li class={`event ${eventClass(event.type)}`}>
-      <button type="button" class="event-line" aria-expanded={open} onClick={onToggle}>
+      <button
+        type="button"
+        class="event-line"
+        translate={false}
+        aria-expanded={open}
+        onClick={onToggle}
+      >
         <span class="event-time">{clock(event.at)}</span>
         <span class="event-type">{event.type}</span>
         <span class="event-kind">{event.kind}</span>

@@ -215,5 +215,7 @@ function speak({ phase, answer, trouble, bytes, watch }: Run): void {
   if (trouble) spoken.value = `${trouble.what} ${trouble.why}`;
   else if (phase === 'stopped') spoken.value = words.response.stopped;
   else if (answer && watch) spoken.value = words.watch.endedAfter(watch.total);
-  else if (answer) spoken.value = `${answer.status} ${answer.statusText}, ${size(bytes)}`;
+  else if (answer) {
+    spoken.value = words.response.done(`${answer.status} ${answer.statusText}`, size(bytes));
+  }
 }

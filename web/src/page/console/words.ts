@@ -40,6 +40,8 @@ export const english = {
     noBody: 'The answer has no body.',
     binary: (type: string, size: string) =>
       `${size} of ${type || 'unnamed binary data'}, not shown as text.`,
+    /** For screen readers, when an answer is complete. */
+    done: (status: string, size: string) => `Answer ${status}, ${size}`,
     stopped: 'Stopped by you.',
     copy: 'Copy',
     copyBody: 'answer',

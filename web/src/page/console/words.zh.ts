@@ -38,6 +38,7 @@ export const chinese: Words = {
     },
     noBody: '响应没有正文。',
     binary: (type, size) => `${size} 的 ${type || '未知类型的二进制数据'}，不以文本显示。`,
+    done: (status, size) => `响应 ${status}，${size}`,
     stopped: '已由你停止。',
     copy: '复制',
     copyBody: '响应',

@@ -100,9 +100,13 @@ function IdentityPart() {
             }}
           >
             <option value="">...</option>
-            {chosen && !accounts.includes(chosen) && <option value={chosen}>{chosen}</option>}
+            {chosen && !accounts.includes(chosen) && (
+              <option value={chosen} translate={false}>
+                {chosen}
+              </option>
+            )}
             {accounts.map((each) => (
-              <option key={each} value={each}>
+              <option key={each} value={each} translate={false}>
                 {each}
               </option>
             ))}

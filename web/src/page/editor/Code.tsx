@@ -41,7 +41,7 @@ export function Code({ text, language, readOnly, label, notes, onChange }: CodeO
   useEffect(() => editor.current?.setText(text, language, notes), [text, language, notes]);
 
   return (
-    <div class="code">
+    <div class="code" translate={false}>
       {!loaded && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
       <div class="code-host" ref={host} />
     </div>

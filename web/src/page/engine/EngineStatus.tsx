@@ -129,7 +129,7 @@ export function EngineDetails() {
   return (
     <>
       <dl>
-        {stats && <Row name={details.version} value={stats.version} />}
+        {stats && <Row name={details.version} value={stats.version} isName />}
         {state?.phase === 'ready' && (
           <>
             <Row name={details.started} value={duration(state.startMs)} />
@@ -180,11 +180,18 @@ export function EngineDetails() {
   );
 }
 
-function Row({ name, value, faint }: { name: string; value: string; faint?: boolean }) {
+interface RowProps {
+  readonly name: string;
+  readonly value: string;
+  readonly faint?: boolean;
+  readonly isName?: boolean;
+}
+
+function Row({ name, value, faint = false, isName = false }: RowProps) {
   return (
     <div class={faint ? 'row faint' : 'row'}>
       <dt>{name}</dt>
-      <dd>{value}</dd>
+      <dd translate={!isName}>{value}</dd>
     </div>
   );
 }

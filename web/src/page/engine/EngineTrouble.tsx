@@ -8,7 +8,9 @@ export function EngineTrouble() {
   return (
     <section class="trouble" role="alert">
       <h2>{words.dead.what[state.cause]}</h2>
-      <p class="why">{state.why}</p>
+      <p class="why" translate={false}>
+        {state.why}
+      </p>
       <p>{words.dead.next[state.cause]}</p>
       <p>
         <button type="button" class="button primary" onClick={() => restartEngine()}>
@@ -19,7 +21,9 @@ export function EngineTrouble() {
         <details>
           <summary>{words.dead.output}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <pre tabIndex={0}>{state.output}</pre>
+          <pre tabIndex={0} translate={false}>
+            {state.output}
+          </pre>
         </details>
       )}
     </section>

@@ -76,6 +76,7 @@ function FileTabs() {
                 type="button"
                 aria-current={chosen}
                 title={path}
+                translate={false}
                 onClick={() => openFile(path)}
                 onAuxClick={(event) => {
                   if (event.button === 1) closeFile(path);
@@ -196,7 +197,7 @@ function Text({ path, text }: { path: string; text: string }) {
     editor.current?.setText(text, /\.json$/i.test(path) ? 'json' : 'yaml');
   }, [text]);
   return (
-    <div class="code">
+    <div class="code" translate={false}>
       {!loaded.value && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
       <div class="code-host" ref={host} />
     </div>

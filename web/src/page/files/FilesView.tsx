@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { bytes } from '../console/format';
 import { PaneBar } from '../frame/PaneBar';
 import { addFiles } from './add-files';
 import { newFile, showFile } from './open';
@@ -95,8 +96,10 @@ function FileRow({ path, size }: { path: string; size: number }) {
         aria-current={path === activePath.value}
         onClick={() => showFile(path)}
       >
-        <span class="entry-title">{path}</span>
-        <span class="faint">{size} B</span>
+        <span class="entry-title" translate={false}>
+          {path}
+        </span>
+        <span class="faint">{bytes(size)}</span>
       </button>
       <button
         type="button"

@@ -49,10 +49,14 @@ function OneOutcome({ session: now, each }: { session: Session; each: DocumentOu
   return (
     <article class="one-outcome">
       <h2>
-        {title || words.results.unread}{' '}
+        <span translate={!title}>{title || words.results.unread}</span>{' '}
         <span class={TONES[outcome.result]}>{words.results[outcome.result]}</span>
       </h2>
-      {outcome.result === 'refused' && <p class="why">{outcome.message}</p>}
+      {outcome.result === 'refused' && (
+        <p class="why" translate={false}>
+          {outcome.message}
+        </p>
+      )}
       {problems.length > 0 && (
         <ul class="problems">
           {problems.map(({ line, message }) => (
@@ -60,7 +64,7 @@ function OneOutcome({ session: now, each }: { session: Session; each: DocumentOu
               <button type="button" class="link" onClick={() => goToLine(line)}>
                 {words.atLine(line, now.path)}
               </button>{' '}
-              {message}
+              <span translate={false}>{message}</span>
             </li>
           ))}
         </ul>
@@ -89,7 +93,10 @@ function ConflictChoice({ each }: { each: DocumentOutcome }) {
       <ul class="problems">
         {outcome.conflicts.map(({ field, owner }) => (
           <li key={`${field} ${owner}`}>
-            <code>{field.replace(/^\./, '')}</code> <span class="owner-name">{owner}</span>
+            <code>{field.replace(/^\./, '')}</code>{' '}
+            <span class="owner-name" translate={false}>
+              {owner}
+            </span>
           </li>
         ))}
       </ul>
@@ -136,5 +143,5 @@ function Diff({ live, wanted }: { live: string; wanted: string }) {
       end?.();
     };
   }, [live, wanted]);
-  return <div class="diff" ref={host} />;
+  return <div class="diff" translate={false} ref={host} />;
 }

@@ -53,7 +53,11 @@ export function PendingEdit({ edit }: { edit: Pending }) {
           </button>
         </span>
       </div>
-      {problem.value && <p class="refusal">{problem.value}</p>}
+      {problem.value && (
+        <p class="refusal" translate={false}>
+          {problem.value}
+        </p>
+      )}
       {text.value !== null && (
         <Code
           text={text.value}

@@ -26,7 +26,7 @@ export function fileCommands(): readonly PaletteCommand[] {
   return [
     ...files.value.map(({ path }) => ({
       id: `file ${path}`,
-      isName: true,
+      names: 'label' as const,
       label: path,
       group,
       weight: 6,

@@ -29,11 +29,15 @@ const ConsoleView = lazily(() =>
 const SettingsView = lazily(() =>
   import('../control/SettingsView').then(({ SettingsView }) => SettingsView),
 );
-const Palette = lazily(() => import('./Palette').then(({ Palette }) => Palette));
+const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
+const Palette = lazily(loadPalette);
+/** After the first paint, in ms; then Ctrl K and a name can be typed without a pause. */
+const PALETTE_AFTER = 2000;
 
 export function Page() {
   useEffect(() => {
     document.addEventListener('keydown', onShortcut);
+    setTimeout(() => void loadPalette().catch(() => undefined), PALETTE_AFTER);
     return () => document.removeEventListener('keydown', onShortcut);
   }, []);
   const { view } = route.value;
@@ -49,7 +53,9 @@ export function Page() {
       <header class="top">
         <h1 class="brand">
           <Logo />
-          <span class="brand-name">kubetab</span>
+          <span class="brand-name" translate={false}>
+            kubetab
+          </span>
         </h1>
         <p class="tagline">{words.tagline}</p>
         <EngineStatus />

@@ -129,20 +129,14 @@ interface LineProps {
 }
 
 function Line({ id, command, typed, isChosen, onRun }: LineProps) {
-  const { label, group, place, isName = false } = command;
+  const { label, group, place, names } = command;
   const spans = spansOf(label, typed);
   // A long name is cut in the middle: the ends of names that one owner gives are what differs.
-  const cut = isName && label.length > 24 ? label.length - 8 : label.length;
+  const cut = names && label.length > 24 ? label.length - 8 : label.length;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: focus stays in the input, which handles the keys
-    <div
-      id={id}
-      role="option"
-      aria-selected={isChosen}
-      title={label}
-      onClick={() => onRun(command)}
-    >
-      <span class="palette-label" translate={!isName}>
+    <div id={id} role="option" aria-selected={isChosen} onClick={() => onRun(command)}>
+      <span class="palette-label" title={label} translate={!names}>
         <span class="palette-start">
           <Marked text={label} spans={spans} from={0} to={cut} />
         </span>
@@ -157,7 +151,9 @@ function Line({ id, command, typed, isChosen, onRun }: LineProps) {
           {place}
         </span>
       )}
-      <span class="palette-group">{group}</span>
+      <span class="palette-group" translate={names !== 'label and group'}>
+        {group}
+      </span>
     </div>
   );
 }

@@ -41,6 +41,7 @@ export function ownCommands(): readonly PaletteCommand[] {
       .map(([id, name]) => ({
         id: `language ${id}`,
         group: palette.language,
+        names: 'label' as const,
         label: name,
         // Whoever looks for the other language may not read this one.
         keywords: `${id} language chinese english zhongwen 语言 中文 英文`,

@@ -2,8 +2,8 @@
 export interface PaletteCommand {
   /** Unlike that of any other line. */
   readonly id: string;
-  /** A name of the API or of a file stays as it is in every language. */
-  readonly isName?: boolean;
+  /** What is the same in every language: a name of the API, of a file or of a language. */
+  readonly names?: 'label' | 'label and group';
   readonly label: string;
   /** What it is: a kind, "Files", "Identity". */
   readonly group: string;

@@ -22,7 +22,7 @@ export function LanguageMenu() {
       }}
     >
       {NAMES.map(([id, name]) => (
-        <option key={id} value={id} lang={id}>
+        <option key={id} value={id} lang={id} translate={false}>
           {name}
         </option>
       ))}

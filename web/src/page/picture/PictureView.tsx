@@ -35,7 +35,11 @@ export function PictureView() {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section ref={frame} class="picture" tabIndex={0} aria-label={words.label}>
-      {problem && <p class="refusal">{problem}</p>}
+      {problem && (
+        <p class="refusal" translate={false}>
+          {problem}
+        </p>
+      )}
       {!ready && !problem && (
         <p class="empty">{state === 'waiting' ? words.waiting : words.loading}</p>
       )}
@@ -74,6 +78,7 @@ export function PictureView() {
                 key={service.uid}
                 type="button"
                 class={`box service ${lit.value.has(service.uid) ? 'is-lit' : ''}`}
+                translate={false}
                 style={at(placed.services.get(service.uid) as Box)}
                 title={`Service ${service.namespace}/${service.name}\n${words.pods(service.pods.length)}`}
                 onPointerEnter={() => hover(service.uid)}
@@ -212,6 +217,7 @@ function LaneBox({ lane, box }: { lane: Lane; box: Box }) {
           <button
             type="button"
             class="lane-name"
+            translate={false}
             onClick={() => openObject('', 'nodes', '', lane.name)}
           >
             {name}
@@ -255,6 +261,7 @@ function OwnerBox({ owner, box, lit, onHover }: OwnerBoxProps) {
     <button
       type="button"
       class={`box owner ${lit ? 'is-lit' : ''}`}
+      translate={false}
       style={at(box)}
       title={[`${owner.kind} ${owner.namespace}/${owner.name}`, long, ...through].join('\n')}
       onPointerEnter={() => onHover(owner.uid)}
@@ -322,7 +329,7 @@ class PodBox extends Component<PodBoxProps> {
           </span>
         )}
         {box.width > 60 && (
-          <span class="pod-name" aria-hidden="true">
+          <span class="pod-name" translate={false} aria-hidden="true">
             {short(pod.name, Math.floor((box.width - 30) / 7))}
           </span>
         )}

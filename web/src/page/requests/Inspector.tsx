@@ -7,7 +7,7 @@ import { useRowWindow } from '../parts/rows';
 import { words as frameWords } from '../words';
 import { filter, KINDS, passes } from './filter';
 import { clearLog, paused, records } from './log';
-import { maker } from './maker';
+import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
 import { RequestDetail } from './RequestDetail';
 import type { RequestRecord } from './record';
@@ -208,16 +208,24 @@ function Row({ record, chosen, onChoose }: RowProps) {
   const refused = (record.status ?? 0) >= 400 || record.broken;
   return (
     <tr class={chosen ? 'is-chosen' : ''} onClick={() => onChoose(record.id)}>
-      <td class={`col-method ${verbClass(verb)}`}>{record.method}</td>
-      <td class="col-path" title={record.path}>
+      <td class={`col-method ${verbClass(verb)}`} translate={false}>
+        {record.method}
+      </td>
+      <td class="col-path" title={record.path} translate={false}>
         <button type="button" class="row-button" aria-pressed={chosen} tabIndex={chosen ? 0 : -1}>
           {record.path}
         </button>
       </td>
-      <td class="col-meaning">{meaningOf(record)}</td>
+      <td class="col-meaning" translate={false}>
+        {meaningOf(record)}
+      </td>
       <td class={`col-status ${refused ? 'is-refused' : ''}`}>{record.status ?? words.running}</td>
-      <td class="col-from">{record.command || maker(record.from)}</td>
-      <td class="col-user">{record.user ?? ''}</td>
+      <td class="col-from" translate={isPart(record)}>
+        {maker(record)}
+      </td>
+      <td class="col-user" translate={false}>
+        {record.user ?? ''}
+      </td>
       <td class="col-size number">{bytes(record.bytes ?? 0)}</td>
       <td class="col-time number">
         {record.watch ? (

@@ -15,7 +15,7 @@ import { ask } from '../engine/ask';
 import { Icon } from '../frame/icons';
 import { go } from '../frame/route';
 import { CopyButton } from '../parts/Copy';
-import { maker } from './maker';
+import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
 import type { RequestRecord } from './record';
 import { asClientGo, asKubectl, telling } from './snippets';
@@ -165,16 +165,26 @@ function Overview({ detail }: { detail: Detail }) {
     <>
       <dl class="facts">
         <Fact name={facts.what}>
-          <span class={verbClass(verb)}>{meaningOf(detail)}</span>
+          <span class={verbClass(verb)} translate={false}>
+            {meaningOf(detail)}
+          </span>
         </Fact>
-        <Fact name={`${detail.method}`}>
-          <code>{detail.path}</code>
+        <Fact name={facts.line} isName>
+          <code>
+            {detail.method} {detail.path}
+          </code>
         </Fact>
-        <Fact name={facts.who}>
+        <Fact name={facts.who} isName={!detail.impersonator}>
           {detail.impersonator ? facts.impersonated(who, detail.impersonator) : who}
         </Fact>
-        <Fact name={facts.from}>{detail.command || maker(detail.from)}</Fact>
-        {detail.reason && <Fact name={facts.allowed}>{detail.reason}</Fact>}
+        <Fact name={facts.from} isName={!isPart(detail)}>
+          {maker(detail)}
+        </Fact>
+        {detail.reason && (
+          <Fact name={facts.allowed} isName>
+            {detail.reason}
+          </Fact>
+        )}
         <Fact name={facts.status}>{detail.status ?? words.running}</Fact>
         <Fact name={facts.took}>
           {duration(detail.ms)}, {facts.head(duration(detail.headMs ?? 0))}
@@ -183,7 +193,11 @@ function Overview({ detail }: { detail: Detail }) {
         <Fact name={facts.sizes}>
           {facts.sent(bytes(detail.requestBytes ?? 0), bytes(detail.bytes ?? 0))}
         </Fact>
-        {detail.broken && <Fact name={facts.broken}>{detail.broken}</Fact>}
+        {detail.broken && (
+          <Fact name={facts.broken} isName>
+            {detail.broken}
+          </Fact>
+        )}
       </dl>
       <h2 class="headers-title">{facts.requestHeaders}</h2>
       <HeaderList headers={detail.requestHeaders} />
@@ -193,18 +207,25 @@ function Overview({ detail }: { detail: Detail }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+interface FactProps {
+  readonly name: string;
+  /** What is said is a name, or the engine's own words. */
+  readonly isName?: boolean;
+  readonly children: preact.ComponentChildren;
+}
+
+function Fact({ name, isName = false, children }: FactProps) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd translate={!isName}>{children}</dd>
     </div>
   );
 }
 
 function HeaderList({ headers }: { headers: readonly (readonly [string, string])[] }) {
   return (
-    <dl class="header-list">
+    <dl class="header-list" translate={false}>
       {headers.map(([name, value], i) => (
         <div key={`${i} ${name}`}>
           <dt>{name}</dt>
@@ -220,7 +241,11 @@ function BodyView({ body, label }: { body: Body | undefined; label: string }) {
   const text = body.language === 'json' ? prettyJson(body.text) : body.text;
   return (
     <div class="body-view">
-      {body.note && <p class="note">{body.note}</p>}
+      {body.note && (
+        <p class="note" translate={false}>
+          {body.note}
+        </p>
+      )}
       <Code text={text} language={body.language} readOnly label={label} />
     </div>
   );

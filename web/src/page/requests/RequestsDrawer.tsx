@@ -6,7 +6,7 @@ import { arrange, layout, maximised, toggleMaximised } from '../frame/layout';
 import { route } from '../frame/route';
 import { words } from '../words';
 import { latest, logMissing } from './log';
-import { maker } from './maker';
+import { isPart, maker } from './maker';
 import { verbOf } from './verb';
 
 const Inspector = lazily(() => import('./Inspector').then(({ Inspector }) => Inspector));
@@ -75,8 +75,12 @@ function Last() {
   if (!record) return <span class="faint">{words.strip.none}</span>;
   return (
     <span class="strip-line" key={record.id}>
-      <span class={`strip-method ${verbClass(verbOf(record))}`}>{record.method}</span>
-      <span class="strip-path">{record.path}</span>
+      <span class={`strip-method ${verbClass(verbOf(record))}`} translate={false}>
+        {record.method}
+      </span>
+      <span class="strip-path" translate={false}>
+        {record.path}
+      </span>
       {record.status !== undefined && (
         <span class={`strip-status ${record.status >= 400 ? 'is-refused' : ''}`}>
           {record.status}
@@ -89,7 +93,9 @@ function Last() {
             ? `${duration(record.ms)}  ${bytes(record.bytes ?? 0)}`
             : words.strip.running}
       </span>
-      <span class="strip-from">{record.command || maker(record.from)}</span>
+      <span class="strip-from" translate={isPart(record)}>
+        {maker(record)}
+      </span>
     </span>
   );
 }

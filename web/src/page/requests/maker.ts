@@ -1,7 +1,13 @@
 import { words } from '../words';
+import type { RequestRecord } from './record';
 
-/** Who made a request, in words; a component of the cluster goes by its own name. */
-export function maker(from: string): string {
-  const known: Readonly<Record<string, string>> = words.strip.from;
-  return known[from] ?? from;
+/** Who made a request: the command, a part of the page in words, or a component of the cluster by its own name. */
+export function maker({ command, from }: RequestRecord): string {
+  const parts: Readonly<Record<string, string>> = words.strip.from;
+  return command || (parts[from] ?? from);
+}
+
+/** Whether it is a part of the page: others have names, which are the same in every language. */
+export function isPart({ command, from }: RequestRecord): boolean {
+  return !command && Object.hasOwn(words.strip.from, from);
 }

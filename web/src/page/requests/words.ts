@@ -40,6 +40,7 @@ export const english = {
   noBody: 'No body.',
   facts: {
     what: 'Meaning',
+    line: 'Request line',
     who: 'Identity',
     impersonated: (who: string, by: string) => `${who}, impersonated by ${by}`,
     from: 'Made by',

@@ -38,6 +38,7 @@ export const chinese: Words = {
   noBody: '没有正文。',
   facts: {
     what: '含义',
+    line: '请求行',
     who: '身份',
     impersonated: (who, by) => `${who}，由 ${by} 伪装`,
     from: '来源',

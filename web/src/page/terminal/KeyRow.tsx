@@ -32,7 +32,7 @@ export function KeyRow() {
     typeIntoTerminal(keys);
   };
   return (
-    <div class="key-row" role="toolbar" aria-label={words.keys}>
+    <div class="key-row" translate={false} role="toolbar" aria-label={words.keys}>
       <button
         type="button"
         aria-pressed={control}

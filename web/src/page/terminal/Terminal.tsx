@@ -53,7 +53,7 @@ export function Terminal() {
   return (
     <section class="terminal" aria-label={words.title}>
       {!loaded && <p class="terminal-loading">{words.loading}</p>}
-      <div class="terminal-screen" ref={host} />
+      <div class="terminal-screen" translate={false} ref={host} />
       <KeyRow />
     </section>
   );

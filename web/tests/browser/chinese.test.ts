@@ -1,0 +1,353 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chinese } from '../../src/page/language/chinese';
+import { inSharedWorker, launch, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// The page as somebody sees it whose browser asks for Chinese: every text of the page's own is Chinese, in every pane.
+// Names, and what the API server and kubectl say, are as they are: they are marked translate="no".
+
+const pictures = resolve(import.meta.dirname, '../../../build/screens');
+
+let browser: Browser;
+let site: Site;
+
+beforeAll(async () => {
+  mkdirSync(pictures, { recursive: true });
+  [browser, site] = await Promise.all([launch(), openSite()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+const SIZES = { wide: [1440, 900], phone: [390, 844] } as const;
+
+/** Sentences that are the same in both languages, such as YAML. */
+const same = new Set(['curl', 'fetch', 'kubectl', 'Go', 'JavaScript']);
+collect(chinese);
+function collect(part: unknown): void {
+  if (typeof part === 'string') same.add(part);
+  else if (typeof part === 'object' && part !== null) Object.values(part).forEach(collect);
+}
+
+/** Texts and names for screen readers with words in them of which none is Chinese, outside of what is not ours to say. */
+async function foreign(page: Page): Promise<string[]> {
+  const found = await page.evaluate(() => {
+    const texts: string[] = [];
+    const look = (text: string | null, element: Element) => {
+      const words = text?.replace(/[\d.,]+\s?(ms|kB|MB|B|s)\b/g, '') ?? '';
+      if (!/[A-Za-z]{2,}/.test(words) || /\p{Script=Han}/u.test(words)) return;
+      if (element.closest('[translate="no"], script, style, noscript, code, kbd')) return;
+      texts.push(`${text?.trim()} <${element.tagName.toLowerCase()} class="${element.className}">`);
+    };
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { textContent, parentElement } = walker.currentNode;
+      if (parentElement) look(textContent, parentElement);
+    }
+    for (const name of ['title', 'aria-label', 'placeholder', 'alt']) {
+      for (const element of document.querySelectorAll(`[${name}]`)) {
+        look(element.getAttribute(name), element);
+      }
+    }
+    return [...new Set(texts)];
+  });
+  return found.filter((text) => !same.has(text.slice(0, text.lastIndexOf(' <'))));
+}
+
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** Buttons and tabs whose words do not fit into them. */
+function truncated(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, [role=tab], .pane-title, .rail-word')]
+      .filter(({ offsetParent }) => offsetParent !== null)
+      .filter((element) => !element.closest('[translate="no"], .strip, .entry, .event'))
+      .filter((element) => !element.querySelector('[translate="no"]'))
+      .filter((element) => element.scrollWidth > element.clientWidth + 1)
+      .map((element) => `${element.textContent} is cut`),
+  );
+}
+
+async function send(page: Page, method: string, path: string, body: unknown, type: string) {
+  await page.evaluate(
+    async ([verb, to, text, contentType]) => {
+      const answer = await window.kubetab.direct?.request(to, {
+        method: verb,
+        headers: { 'Content-Type': contentType },
+        body: text,
+      });
+      if (!answer?.ok) throw new Error(`${verb} ${to}: ${await answer?.text()}`);
+    },
+    [method, path, JSON.stringify(body), type] as const,
+  );
+}
+
+describe.each(['light', 'dark'] as const)('%s', (theme) => {
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    context = await browser.newContext({
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      locale: 'zh-CN',
+      viewport: { width: 1440, height: 900 },
+    });
+    context.setDefaultTimeout(30_000);
+    page = await context.newPage();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.goto(site.url);
+  });
+  afterAll(() => context?.close());
+
+  /** Takes the state in both sizes, and looks it through. */
+  async function take(name: string, phone?: string): Promise<void> {
+    const wideAt = new URL(page.url()).hash;
+    const found: string[] = [];
+    for (const [size, [width, height]] of Object.entries(SIZES)) {
+      await page.setViewportSize({ width, height });
+      if (size === 'phone' && phone) {
+        await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
+      }
+      await page.screenshot({ path: resolve(pictures, `zh-${name}-${theme}-${size}.png`) });
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) found.push(`${size}: ${over} pixels stick out`);
+      const wrong = [...(await foreign(page)), ...(await faults(page)), ...(await truncated(page))];
+      found.push(...wrong.map((each) => `${size}: ${each}`));
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await show(wideAt || '#cluster');
+    expect(found, `${name} ${theme}`).toEqual([]);
+  }
+
+  const show = (hash: string) =>
+    page.evaluate((to) => {
+      location.hash = to;
+    }, hash);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const editor = () => page.locator('.editor-pane');
+
+  test('starting', async () => {
+    await page
+      .getByText(/正在(下载|启动) /)
+      .first()
+      .waitFor();
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans');
+    expect(await page.title()).toBe(chinese.frame.title);
+    await take('starting');
+  });
+
+  test('an empty cluster', async () => {
+    await ready(page);
+    await page.getByText('此集群中还没有 Pod。').waitFor();
+    await editor().locator('.cm-content').waitFor();
+    await take('empty');
+    await page.locator('.pill').click();
+    await page.getByText('goroutine 数').waitFor();
+    await take('engine');
+    await page.locator('.pill').click();
+  });
+
+  test('the picture', async () => {
+    await button('应用').click();
+    await page.locator('.one-outcome').getByText('已创建').waitFor();
+    await expect.poll(() => page.locator('.stage .pod-running').count()).toBe(3);
+    await take('picture');
+  });
+
+  test('a table, an object, and what can be done to it', async () => {
+    await show('#cluster/apis/apps/v1/deployments');
+    await page.getByRole('link', { name: 'web' }).waitFor();
+    await take('table');
+    await show('#cluster/apis/apps/v1/namespaces/default/deployments/web');
+    await page.getByText('MinimumReplicasAvailable').waitFor();
+    await button('扩缩').click();
+    await take('object');
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'YAML' }).click();
+    await page.getByLabel('字段属主').check();
+    await page.locator('.yaml-view .cm-note').first().waitFor();
+    await take('owners');
+    await show('#cluster/api/v1/pods');
+    await page.locator('a.object-name').first().click();
+    await page.getByRole('tab', { name: '日志' }).waitFor();
+    await take('pod');
+    await page.getByRole('tab', { name: '日志' }).click();
+    await page.locator('.log-lines').waitFor();
+    await take('logs');
+  });
+
+  test('files, a mistake, and a conflict', async () => {
+    await show('#files');
+    await page.locator('.file-list').getByText('boat.yaml', { exact: true }).waitFor();
+    await take('files');
+    await show('#cluster');
+    await send(
+      page,
+      'PATCH',
+      '/apis/apps/v1/namespaces/default/deployments/web?fieldManager=alice&force=true',
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'web' },
+        spec: { replicas: 2 },
+      },
+      'application/apply-patch+yaml',
+    );
+    await button('应用').click();
+    await button('强制接管').waitFor();
+    await take('conflict', '文件');
+    await button('新建文件').first().click();
+    await editor().locator('.cm-content').click();
+    await page.keyboard.insertText(
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: Not_A_Name\n  lables: {}\n',
+    );
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await page.locator('.cm-lintRange-error').first().hover();
+    await page.locator('.cm-tooltip').getByText('你是指“labels”吗').waitFor();
+    await button('检查').click();
+    await page.locator('.one-outcome').getByText('被拒绝').waitFor();
+    await take('mistake', '文件');
+  });
+
+  test('requests', async () => {
+    await page.keyboard.press('Control+j');
+    const rows = page.locator('table.log tbody');
+    await rows.getByText('Not_A_Name').first().click();
+    await page.getByRole('region', { name: '请求详情' }).getByText('patch configmaps').waitFor();
+    await take('requests', '请求');
+    await page.getByLabel('实时视图').check();
+    await rows.getByText('/api/v1/pods?watch=1').first().click();
+    await page.locator('.request-detail .event').first().waitFor();
+    await take('requests-watch', '请求');
+    await page.keyboard.press('Control+j');
+  });
+
+  test('the palette', async () => {
+    await page.keyboard.press('Control+k');
+    await page.locator('.palette-foot').waitFor({ state: 'hidden' });
+    await take('palette');
+    await page.getByRole('combobox', { name: '跳转或执行' }).fill('dep');
+    await page.getByRole('option', { name: /^Deployment apps 类别/ }).waitFor();
+    await take('palette-found');
+    await page.keyboard.press('Escape');
+  });
+
+  test('settings', async () => {
+    await show('#settings');
+    await page.getByText('goroutine 数').waitFor();
+    await take('settings');
+  });
+
+  test('the console', async () => {
+    await show('#console');
+    await page.locator('.code-badge').getByText('200 OK').waitFor();
+    await page.locator('.response-pane .cm-content').waitFor();
+    await take('console');
+    await page.locator('.side').getByText('监视 ConfigMap', { exact: true }).click();
+    await page.locator('.event').first().waitFor();
+    await take('console-watch');
+    await button('停止').click();
+    await page.getByRole('tab', { name: '历史' }).click();
+    await take('console-history');
+  });
+
+  test('crashed', async () => {
+    await inSharedWorker(
+      page,
+      `crypto.getRandomValues = () => { throw new Error('no entropy left') }`,
+    );
+    await page.evaluate(() => void window.kubetab.direct?.request('/api/v1/namespaces?limit=1'));
+    await page.getByRole('alert').getByText('API 服务器崩溃了。').waitFor();
+    await take('crashed');
+  });
+});
+
+describe('the language', () => {
+  const visit = async (address: string, locale: string) => {
+    const context = await browser.newContext({ locale, viewport: { width: 1440, height: 900 } });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    const chunks: string[] = [];
+    page.on('request', (request) => {
+      if (/\/chinese-[^/]*\.js$/.test(request.url())) chunks.push(request.url());
+    });
+    await page.goto(address);
+    await page.getByRole('navigation', { name: /Views|视图/ }).waitFor();
+    return { context, page, chunks };
+  };
+  const lang = (page: Page) => page.evaluate(() => document.documentElement.lang);
+
+  test('is the first of the browser that the page has; an address may name another', async () => {
+    const english = await visit(site.url, 'en-GB');
+    expect(await lang(english.page)).toBe('en');
+    expect(english.chunks).toEqual([]);
+    await english.context.close();
+    const linked = await visit(`${site.url}?lang=zh`, 'en-GB');
+    expect(await lang(linked.page)).toBe('zh-Hans');
+    await linked.context.close();
+    const other = await visit(`${site.url}?lang=xx#settings`, 'zh-CN');
+    expect(await lang(other.page)).toBe('zh-Hans');
+    await other.context.close();
+  });
+
+  test('is changed with everything left as it is, and kept', async () => {
+    const { context, page } = await visit(`${site.url}?lang=en`, 'en-GB');
+    await ready(page);
+    const started = await page.evaluate(() => window.kubetab.state);
+    const text = page.locator('.editor-pane .cm-content');
+    await text.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('# mine');
+    const screen = page.locator('.terminal .xterm-rows');
+    await page.locator('.terminal-screen').click();
+    await page.keyboard.press('Control+u');
+    await page.keyboard.type('echo still here\n');
+    await expect.poll(() => screen.textContent()).toMatch(/still here.*still here/);
+    const before = await screen.textContent();
+
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('简体中文');
+    await page.getByRole('button', { name: '应用', exact: true }).waitFor();
+    expect(await lang(page)).toBe('zh-Hans');
+    expect(await page.title()).toBe(chinese.frame.title);
+    expect(new URL(page.url()).search).toBe('?lang=zh');
+    expect(await screen.textContent()).toBe(before);
+    expect(await page.evaluate(() => window.kubetab.state)).toEqual(started);
+    await page.getByRole('textbox', { name: 'deployment.yaml 的文本' }).click();
+    expect(await text.textContent()).toContain('# mine');
+    await page.keyboard.press('Control+z');
+    expect(await text.textContent()).not.toContain('# mine');
+    await page.keyboard.press('Control+f');
+    await page.getByPlaceholder('查找').waitFor();
+
+    await page.goto(`${site.url}#settings`);
+    await page.getByRole('heading', { name: '外观' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: '跳转或执行' }).waitFor();
+    await page.keyboard.type('english');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Look' }).waitFor();
+    expect(await lang(page)).toBe('en');
+    await context.close();
+  });
+
+  test('stays as it is when the other cannot be loaded, and says so', async () => {
+    const { context, page } = await visit(`${site.url}#settings`, 'en-GB');
+    await page.route(/\/chinese-[^/]*\.js$/, (route) => route.abort());
+    const menu = page.getByRole('combobox', { name: 'Language' }).first();
+    await menu.selectOption('简体中文');
+    await page.getByText('The Chinese texts could not be loaded. Try again later.').waitFor();
+    expect(await menu.inputValue()).toBe('en');
+    expect(await lang(page)).toBe('en');
+    await context.close();
+  });
+});
