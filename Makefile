@@ -34,6 +34,8 @@ LISTEN ?= 127.0.0.1:6443
 HTTP   ?= 127.0.0.1:8080
 URL    ?=
 TOKEN  ?=
+# Folder of the module that tests run.
+ENGINE ?= build/wasm
 
 .PHONY: help
 help: ## print this list
@@ -68,21 +70,42 @@ bin-kubectl:
 patch:
 	@scripts/step "lay out the js/wasm twins of upstream files" go run ./wasm/patch
 
+# The module is cut in two by what a running engine calls, the engine is started and a snapshot taken of it, and
+# the module is cut once more, for what is not on a stack in the snapshot: see wasm/split.
+CUT := build/wasm/cut
+
 .PHONY: wasm
-wasm: patch ## build build/wasm/kubetab.wasm, the engine for the browser
-	@mkdir -p build/wasm
-	@scripts/step "build the wasm module (3 minutes the first time)" $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/kubetab.wasm ./wasm
+wasm: patch ## build build/wasm: the engine for the browser, what it seldom needs, and a snapshot of it
+	@mkdir -p $(CUT)
+	@scripts/step "build the wasm module (3 minutes the first time)" $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/whole.wasm ./wasm
 	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
+	@cp build/wasm/wasm_exec.js $(CUT)
+	@$(MAKE) build/wasm/kubetab.wasm
 
-.PHONY: snapshot
-snapshot: wasm ## build build/wasm/kubetab.snapshot, an engine that has started, for the page to go on from
-	@$(MAKE) build/wasm/kubetab.snapshot
+build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard wasm/split/*.go) wasm/snapshot.mjs wasm/rest.mjs wasm/host/engine.mjs $(wildcard wasm/snapshot/*.mjs)
+	@scripts/step "cut the module in two" go run ./wasm/split -profile wasm/split/hot.txt -o $(CUT)/kubetab.wasm -rest $(CUT)/kubetab.rest.wasm $<
+	@scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
+	@if [ -e $(CUT)/kubetab.snapshot ]; then \
+		go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $<; \
+		node wasm/snapshot.mjs --again $(CUT)/kubetab.snapshot --wasm $@ --out build/wasm/kubetab.snapshot; \
+	else \
+		rm -f build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
+		cp $< $@; \
+	fi
 
-build/wasm/kubetab.snapshot: build/wasm/kubetab.wasm wasm/snapshot.mjs wasm/host/engine.mjs $(wildcard wasm/snapshot/*.mjs)
-	@scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE)
+.PHONY: profile
+profile: wasm native ## find out which functions a running engine calls, for wasm/split/hot.txt (15 minutes)
+	@rm -rf build/profile && mkdir -p build/profile
+	@cp build/wasm/wasm_exec.js build/profile/
+	@go run ./wasm/split -mark -o build/profile/kubetab.wasm build/wasm/whole.wasm
+	@node wasm/snapshot.mjs --date $(DATE) --wasm build/profile/kubetab.wasm --out build/profile/kubetab.snapshot
+	@KUBETAB_WASM=build/profile node --test wasm/resume.test.mjs wasm/restore.test.mjs
+	@$(MAKE) test-transcripts ENGINE=build/profile
+	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
+	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/wasm/whole.wasm
 
 .PHONY: page
-page: setup snapshot ## build web/dist, the page with the module beside it
+page: setup wasm ## build web/dist, the page with the module beside it
 	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web
 
 .PHONY: build
@@ -117,20 +140,20 @@ test-race:
 	@go test -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
 
 .PHONY: test-js
-test-js: snapshot
+test-js: wasm
 	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@node --test wasm/host/ wasm/snapshot/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
+	@KUBETAB_WASM=$(ENGINE) node --test wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: wasm
-	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm
-	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --out build/wasm/transcripts.snapshot
-	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../build/wasm/kubetab.wasm -snapshot ../build/wasm/transcripts.snapshot
-	@go test -tags $(TAGS) -ldflags="$(X_VERSION)" -count=1 ./core/shell -run 'TestLines|TestModule' -wasm $(CURDIR)/build/wasm/kubetab.wasm
+	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../$(ENGINE)/kubetab.wasm
+	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
+	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
+	@go test -tags $(TAGS) -ldflags="$(X_VERSION)" -count=1 ./core/shell -run 'TestLines|TestModule' -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
 
 .PHONY: test-cluster
 test-cluster: native wasm
-	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$' -wasm ../build/wasm/kubetab.wasm
+	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-web
 test-web: page chromium

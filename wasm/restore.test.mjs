@@ -1,4 +1,4 @@
-// What a visitor has made is there on the next visit, as it was. Needs what make snapshot builds.
+// What a visitor has made is there on the next visit, as it was. Needs what make wasm builds.
 
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngine } from './host/engine.mjs';
 
-const built = join(dirname(fileURLToPath(import.meta.url)), '..', 'build', 'wasm');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const built = join(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 
 async function visit(kept) {
   let log = '';

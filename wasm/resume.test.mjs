@@ -1,4 +1,4 @@
-// What two visitors may not share, though they go on from one snapshot. Needs what make snapshot builds.
+// What two visitors may not share, though they go on from one snapshot. Needs what make wasm builds.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -7,13 +7,14 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const built = process.env.KUBETAB_WASM ?? 'build/wasm';
 const engines = [];
 
 before(async () => engines.push(...(await Promise.all([start(), start()]))));
 after(() => engines.forEach(({ child }) => child.kill()));
 
 async function start() {
-  const child = spawn(process.execPath, ['wasm/host.mjs', '--snapshot', 'build/wasm/kubetab.snapshot'], { cwd: root });
+  const child = spawn(process.execPath, ['wasm/host.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', `${built}/kubetab.snapshot`], { cwd: root });
   let log = '';
   child.stderr.on('data', (text) => (log += text));
   const url = await new Promise((resolve, reject) => {

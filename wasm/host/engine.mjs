@@ -2,13 +2,15 @@
 //
 // One engine per thread: kubetabHost, kubetabEngine and Go are globals by agreement with wasm/*.go.
 
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
+import { restOnDemand } from '../rest.mjs';
 import { coarseWhileIdle } from '../timers.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
+import { recordCalls } from './called.mjs';
 import { environment, MemoryFiles } from './files.mjs';
 
 // What a response may be ahead of its reader.
@@ -26,7 +28,7 @@ export class EngineError extends Error {
  * far it has come.
  *
  * @param {object} options
- * @param {string} options.wasm path of the module; wasm_exec.js lies beside it
+ * @param {string} options.wasm path of the module; wasm_exec.js lies beside it, and what wasm/split has cut off as .rest.wasm
  * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
  * @param {Map<string, Uint8Array>} [options.kept] what an engine that went on from the snapshot has done since: done
  *   again if there is anything, and added to; refusedKept of the engine says why not
@@ -47,6 +49,13 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
   globalThis.kubetabHost = engine.host(JSON.stringify(config), kept);
   const bytes = await readFile(wasm);
   const module = await WebAssembly.compile(bytes);
+  const began = performance.now();
+  const calls = join(dirname(wasm), 'called');
+  const readRest = (slot) => {
+    globalThis.kubetabHost.stage('rest', performance.now() - began);
+    onLog(`kubetab: the rest of the module is needed for slot ${slot}\n`);
+    return readFileSync(wasm.replace(/(\.wasm)?$/, '.rest.wasm'));
+  };
 
   if (snapshot !== undefined) {
     try {
@@ -54,9 +63,12 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
       const go = newProgram(engine);
       continueClocks(go, frozen.header);
       onProgram?.(go);
+      const linkRest = restOnDemand(go, readRest);
       const instance = await WebAssembly.instantiate(module, go.importObject);
+      linkRest(instance);
       engine.memory = instance.exports.mem;
       onInstance?.(instance, go);
+      recordCalls(instance, calls);
       thaw(go, instance, frozen);
       globalThis.kubetabHost.started();
       for (const [name, record] of kept ?? []) globalThis.kubetabEngine.kept(name, record);
@@ -70,9 +82,13 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
   }
   const go = newProgram(engine);
   onProgram?.(go);
+  const linkRest = restOnDemand(go, readRest);
   const instance = await WebAssembly.instantiate(module, go.importObject);
+  linkRest(instance);
   engine.memory = instance.exports.mem;
   onInstance?.(instance, go);
+  // What only a start calls is in the snapshot.
+  engine.stage('ready').then(() => recordCalls(instance, calls), () => {});
   go.run(instance).catch((error) => engine.crashed(error));
   await engine.started;
   return engine;

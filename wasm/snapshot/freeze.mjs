@@ -5,6 +5,7 @@
 // core.Engine.Renew.
 
 import { createHash } from 'node:crypto';
+import { MARK } from '../host/called.mjs';
 import { encode, hex, sha256, SnapshotError } from './format.mjs';
 import { names } from './names.mjs';
 
@@ -137,7 +138,7 @@ export class NoGlobalsError extends SnapshotError {
 
 /** @throws {NoGlobalsError} */
 export function registers(instance) {
-  const globals = Object.entries(instance.exports).filter(([, item]) => item instanceof WebAssembly.Global);
+  const globals = Object.entries(instance.exports).filter(([name, item]) => item instanceof WebAssembly.Global && !name.startsWith(MARK));
   if (globals.length === 0) throw new NoGlobalsError();
   return Object.fromEntries(globals.map(([name, { value }]) => [name, String(value)]));
 }

@@ -20,11 +20,12 @@ const BEFORE = START + 2 * SETTLE + 3 * LET_GO;
  * @param {string} options.wasm path of the module
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {number} [options.date] in ms since 1970: what its wall clock shows in the end, or some minutes less
+ * @param {(memory: Uint8Array) => void} [options.onMemory] called with the memory that is in it
  * @returns {Promise<Uint8Array>} the same for the same arguments
  * @throws {SnapshotError} when it cannot be frozen; NoGlobalsError when that is for the Go it was linked by
  * @throws {Error} when it does not come to rest, or ends; with its log
  */
-export async function takeSnapshot({ wasm, config = {}, date = 0 }) {
+export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {
   let go, instance, world, before;
   let log = '';
   const engine = await startEngine({
@@ -54,5 +55,6 @@ export async function takeSnapshot({ wasm, config = {}, date = 0 }) {
     error.message = `${log}${error.message}`;
     throw error;
   }
+  onMemory?.(new Uint8Array(instance.exports.mem.buffer));
   return freeze({ go, instance, world, module: await readFile(wasm), before, config: JSON.stringify(config) });
 }

@@ -53,7 +53,7 @@ if (!Number.isInteger(quality) || quality < 0 || quality > 11) {
 for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
   if (!existsSync(join(wasmDir, name))) {
     fail(
-      `${relative(root, join(wasmDir, name))} is missing. Run \`make snapshot\` first, then build the page again.`,
+      `${relative(root, join(wasmDir, name))} is missing. Run \`make wasm\` first, then build the page again.`,
     );
   }
 }
@@ -61,12 +61,15 @@ for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
 const module = await prepare('wasm');
 // Without a snapshot the page starts the engine from nothing.
 const snapshot = existsSync(join(wasmDir, 'kubetab.snapshot')) ? await prepare('snapshot') : null;
-const prepared = snapshot ? [module, snapshot] : [module];
+// What wasm/split has cut off, unless the module is whole.
+const rest = existsSync(join(wasmDir, 'kubetab.rest.wasm')) ? await prepare('rest.wasm') : null;
+const prepared = [module, snapshot, rest].filter((file) => file !== null);
 await forget();
 const info = {
   ...module.info,
   sha256: module.sha256,
   ...(snapshot && { snapshot: snapshot.info }),
+  ...(rest && { rest: rest.info }),
 };
 const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
 

@@ -133,7 +133,8 @@ export interface Downloading {
 
 /**
  * `stage` is the name of the last stage that was finished, or `compile` before the first; `ms` since the worker began.
- * An engine that goes on from a snapshot has the stages `thaw` and `ready` only.
+ * An engine that goes on from a snapshot has the stages `thaw` and `ready` only. `rest` is when the functions were
+ * fetched that few programs call, and may come at any time or never.
  */
 export interface Starting {
   readonly phase: 'starting';

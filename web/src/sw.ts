@@ -28,7 +28,7 @@
 import type { StreamCount } from './client/exchange';
 import { EngineLink } from './client/link';
 import { toResponse, unavailable } from './client/status';
-import { type FileInfo, OFFLINE_CACHE } from './engine/download';
+import { type FileInfo, keptFile, OFFLINE_CACHE } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
 const sw = self as unknown as ServiceWorkerGlobalScope;
@@ -76,12 +76,16 @@ function keepModule(): Promise<void> {
 let keeping: Promise<void> | null = null;
 
 async function keepFiles(): Promise<void> {
-  const files: FileInfo[] = __MODULE__.snapshot ? [__MODULE__, __MODULE__.snapshot] : [__MODULE__];
-  const urls = files.map((file) => new URL(file.url, SCOPE).href);
+  const { snapshot, rest } = __MODULE__;
+  const address = (file: FileInfo) => new URL(file.url, SCOPE).href;
+  const all = [__MODULE__, snapshot, rest].filter((file) => file !== undefined).map(address);
   const cache = await caches.open(OFFLINE_CACHE);
   const kept = (await cache.keys()).map((request) => request.url);
-  await Promise.all(kept.filter((url) => !urls.includes(url)).map((url) => cache.delete(url)));
-  for (const url of urls.filter((url) => !kept.includes(url))) {
+  await Promise.all(kept.filter((url) => !all.includes(url)).map((url) => cache.delete(url)));
+  // The rest waits for a second visit: most first ones never need it.
+  const again = kept.includes(address(__MODULE__));
+  const wanted = all.filter((url) => again || !rest || url !== address(rest));
+  for (const url of wanted.filter((url) => !kept.includes(url))) {
     const response = await fetch(url, { cache: 'force-cache' });
     if (!response.ok || !response.body) return;
     const type = response.headers.get('content-type') ?? 'application/octet-stream';
@@ -174,7 +178,13 @@ sw.addEventListener('fetch', (event) => {
   }
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
   // to the browser's HTTP cache, beside which it can keep the compiled code.
-  if (request.method !== 'GET' || /\.(wasm|snapshot)$/.test(path)) return;
+  if (request.method !== 'GET') return;
+  if (path.endsWith('.rest.wasm')) {
+    // The engine worker stands still until it has this, and could not look for it itself.
+    event.respondWith(fetch(request).catch(async () => (await keptFile(url)) ?? Response.error()));
+    return;
+  }
+  if (/\.(wasm|snapshot)$/.test(path)) return;
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 

@@ -14,7 +14,7 @@ export type OnBytes = (loaded: number, total: number, transferTotal: number) => 
 /** A file could not be fetched; the message says which address answered what. */
 export class DownloadError extends Error {}
 
-/** Kept by the service worker after a first start, gzipped: see keepEngine in sw.ts. */
+/** Kept by the service worker after a first start, gzipped: see keepModule in sw.ts. */
 export const OFFLINE_CACHE = 'kubetab-module';
 
 /**
@@ -40,7 +40,32 @@ export async function download(info: FileInfo, base: URL): Promise<Response> {
   return response;
 }
 
-async function keptFile(url: URL): Promise<Response | null> {
+/**
+ * Fetches a file while everything else in this worker stands still: Go is in the middle of a call. Without a network
+ * the service worker answers with what is kept.
+ *
+ * @throws DownloadError when it cannot be had
+ */
+export function downloadNow(info: FileInfo, base: URL): Uint8Array {
+  const url = new URL(info.url, base);
+  const request = new XMLHttpRequest();
+  request.open('GET', url, false);
+  request.responseType = 'arraybuffer';
+  try {
+    request.send();
+  } catch (error) {
+    throw new DownloadError(`${url.pathname} could not be reached (${String(error)}).`);
+  }
+  if (request.status !== 200) {
+    throw new DownloadError(
+      `The server answered ${request.status} ${request.statusText} to ${url.pathname}.`,
+    );
+  }
+  return new Uint8Array(request.response as ArrayBuffer);
+}
+
+/** What the service worker has kept of an address, or null. */
+export async function keptFile(url: URL): Promise<Response | null> {
   if (!('caches' in globalThis)) return null;
   const kept = await (await caches.open(OFFLINE_CACHE)).match(url);
   if (!kept?.body) return null;

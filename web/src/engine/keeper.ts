@@ -60,6 +60,8 @@ export class Keeper {
         const ms = performance.now() - began;
         if (stage.name === 'ready') {
           this.#set({ phase: 'ready', startMs: ms, downloadMs, stages });
+        } else if (this.#state.phase === 'ready') {
+          this.#set({ ...this.#state, stages: [...stages] });
         } else {
           this.#set({ phase: 'starting', stage: stage.name, ms });
         }

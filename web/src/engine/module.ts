@@ -5,6 +5,8 @@ export interface ModuleInfo extends FileInfo {
   /** Of the module, in hex. */
   readonly sha256: string;
   readonly snapshot?: FileInfo;
+  /** The functions that wasm/split has cut off, if it has. */
+  readonly rest?: FileInfo;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
+import { restOnDemand } from '../../../wasm/rest.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { coarseWhileIdle } from '../../../wasm/timers.mjs';
 import type { Dead, EngineSettings, StageTime } from '../protocol';
-import { DownloadError, type OnBytes, together } from './download';
+import { DownloadError, downloadNow, type OnBytes, together } from './download';
 import type { Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
@@ -45,6 +46,7 @@ export class Program {
   }
 
   async run(info: ModuleInfo, base: URL, settings?: EngineSettings): Promise<void> {
+    const began = performance.now();
     try {
       const missing = missingFeature();
       if (missing) {
@@ -60,8 +62,13 @@ export class Program {
       if (this.#over) return;
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      if (!snapshot || !(await this.#resume(module, snapshot, earlier))) {
-        await this.#start(module, settings);
+      const readRest = () => {
+        if (!info.rest) throw new DownloadError('A part of the API server is missing.');
+        this.#events.onStage({ name: 'rest', ms: performance.now() - began });
+        return downloadNow(info.rest, base);
+      };
+      if (!snapshot || !(await this.#resume(module, readRest, snapshot, earlier))) {
+        await this.#start(module, readRest, settings);
       }
     } catch (error) {
       this.failed(error);
@@ -92,23 +99,32 @@ export class Program {
     }
   }
 
-  async #start(module: WebAssembly.Module, settings?: EngineSettings): Promise<void> {
+  async #start(
+    module: WebAssembly.Module,
+    readRest: ReadRest,
+    settings?: EngineSettings,
+  ): Promise<void> {
     const go = this.#newGo();
     this.#setHost(settings ? JSON.stringify(settings) : '', () => this.#offer());
+    const linkRest = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
+    linkRest(instance);
     if (!this.#over) await go.run(instance);
   }
 
   /** @returns false when the snapshot turns out not to fit */
   async #resume(
     module: WebAssembly.Module,
+    readRest: ReadRest,
     snapshot: Snapshot,
     earlier: readonly [name: string, record: Uint8Array][],
   ): Promise<boolean> {
     const go = this.#newGo();
     this.#setHost('');
     continueClocks(go, snapshot.header);
+    const linkRest = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
+    linkRest(instance);
     if (this.#over) return true;
     this.#events.onStage({ name: 'thaw', ms: 0 });
     try {
@@ -204,6 +220,8 @@ export class Program {
     this.#events.onDead({ phase: 'dead', cause, what, why, output: this.#output.text() });
   }
 }
+
+type ReadRest = (slot: number) => Uint8Array;
 
 /** Calls into Go that throw mean that the program is broken, wherever the call came from. */
 function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): KubetabEngine {

@@ -1,0 +1,90 @@
+package main
+
+import "fmt"
+
+// Opcodes that are read or written by name.
+const (
+	opBlock        = 0x02
+	opIf           = 0x04
+	opEnd          = 0x0b
+	opBr           = 0x0c
+	opBrIf         = 0x0d
+	opBrTable      = 0x0e
+	opCall         = 0x10
+	opCallIndirect = 0x11
+	opLocalGet     = 0x20
+	opGlobalGet    = 0x23
+	opGlobalSet    = 0x24
+	opI32Load      = 0x28
+	opI64Store32   = 0x3e
+	opMemorySize   = 0x3f
+	opMemoryGrow   = 0x40
+	opI32Const     = 0x41
+	opI64Const     = 0x42
+	opF32Const     = 0x43
+	opF64Const     = 0x44
+	opExtend32S    = 0xc4
+	opPrefixed     = 0xfc
+)
+
+// Opcodes after opPrefixed.
+const (
+	opTruncSatLast = 7
+	opMemoryCopy   = 10
+	opMemoryFill   = 11
+)
+
+// calls copies a function's body to the end of to, and has each call of a
+// function written by call. It knows the instructions that Go's assembler has;
+// another one is an error, for its length is not known.
+func calls(to, body []byte, call func(to []byte, function int) []byte) ([]byte, error) {
+	r := &reader{rest: body}
+	r.vector(func() { // locals
+		r.unsigned()
+		r.byte()
+	})
+	copied := body // what follows has not been copied yet
+	for r.more() {
+		at := r.rest
+		op := r.byte()
+		switch {
+		case op == opCall:
+			to = append(to, copied[:len(copied)-len(at)]...)
+			to = call(to, r.unsigned())
+			copied = r.rest
+		case op >= opBlock && op <= opIf:
+			r.signed() // block type
+		case op == opBr, op == opBrIf, op >= opLocalGet && op <= opGlobalSet:
+			r.unsigned()
+		case op == opBrTable:
+			r.vector(func() { r.unsigned() })
+			r.unsigned()
+		case op == opCallIndirect, op >= opI32Load && op <= opI64Store32:
+			r.unsigned()
+			r.unsigned()
+		case op == opMemorySize, op == opMemoryGrow:
+			r.byte()
+		case op == opI32Const, op == opI64Const:
+			r.signed()
+		case op == opF32Const:
+			r.bytes(4)
+		case op == opF64Const:
+			r.bytes(8)
+		case op == opPrefixed:
+			switch sub := r.unsigned(); {
+			case sub <= opTruncSatLast:
+			case sub == opMemoryCopy:
+				r.bytes(2)
+			case sub == opMemoryFill:
+				r.byte()
+			default:
+				return nil, fmt.Errorf("unknown instruction %#x %d", op, sub)
+			}
+		case op < opBlock, op == 0x05, op == opEnd, op == 0x0f, op == 0x1a, op == 0x1b, op > opF64Const && op <= opExtend32S:
+			// unreachable, nop, else, end, return, drop, select, arithmetic
+		default:
+			return nil, fmt.Errorf("unknown instruction %#x", op)
+		}
+	}
+	return append(to, copied...), r.err
+}

@@ -1,0 +1,156 @@
+// A module that was cut in two is one program, whatever calls whatever.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startEngine } from '../host/engine.mjs';
+import { buildTestEngine, root } from '../host/testengine.mjs';
+import { forModule, hex, sha256 } from '../snapshot/format.mjs';
+import { parked } from '../snapshot/parked.mjs';
+import { takeSnapshot } from '../snapshot/take.mjs';
+
+let folder;
+let whole;
+let split; // the built command
+const at = (...names) => join(folder, ...names);
+
+/** What the profile is of: everything but /recursion and what it calls. Walks all stacks. */
+async function use(engine) {
+  globalThis.kubetabEngine.collect();
+  assert.equal(await (await engine.fetch('/echo', { method: 'POST', body: 'hello' })).text(), 'hello');
+  assert.equal((await engine.fetch('/readyz')).status, 200);
+  await (await engine.fetch('/state')).json();
+}
+
+const recursion = async (engine) => (await engine.fetch('/recursion')).text();
+
+async function start(name, options = {}) {
+  let log = '';
+  const engine = await startEngine({ wasm: at(name, 'kubetab.wasm'), onLog: (text) => (log += text), ...options });
+  await engine.stage('ready');
+  return { engine, log: () => log };
+}
+
+/** A folder for a module, with Go's glue. */
+function place(name) {
+  mkdirSync(at(name), { recursive: true });
+  copyFileSync(join(dirname(whole), 'wasm_exec.js'), at(name, 'wasm_exec.js'));
+}
+
+function cut(name, ...flags) {
+  place(name);
+  execFileSync(split, ['-profile', at('hot.txt'), ...flags, '-o', at(name, 'kubetab.wasm'), '-rest', at(name, 'kubetab.rest.wasm'), whole]);
+}
+
+before(async () => {
+  whole = buildTestEngine();
+  folder = mkdtempSync(join(tmpdir(), 'kubetab-split-'));
+  split = at('split');
+  execFileSync('go', ['build', '-o', split, './wasm/split'], { cwd: root });
+
+  place('marked');
+  execFileSync(split, ['-mark', '-o', at('marked', 'kubetab.wasm'), whole]);
+  // In processes of their own, which write what has been called when they end.
+  const [wasm, snapshot] = [at('marked', 'kubetab.wasm'), at('marked', 'kubetab.snapshot')];
+  execFileSync(process.execPath, [join(root, 'wasm/snapshot.mjs'), '--wasm', wasm, '--out', snapshot], { stdio: 'ignore' });
+  const script = `
+    import assert from 'node:assert/strict';
+    import { startEngine } from '${join(root, 'wasm/host/engine.mjs')}';
+    const engine = await startEngine({ wasm: '${wasm}', snapshot: '${snapshot}' });
+    ${use}
+    await use(engine);
+    process.exit(0);`;
+  execFileSync(process.execPath, ['--input-type=module', '--eval', script]);
+  execFileSync(split, ['-called', at('marked', 'called'), '-o', at('hot.txt'), whole]);
+  cut('cut');
+});
+after(() => rmSync(folder, { recursive: true }));
+
+test('the profile has what was called, and nothing else', () => {
+  const profile = readFileSync(at('hot.txt'), 'utf8');
+  assert.match(profile, /^net\/http:\n(\t.*\n)*\t\(\*ServeMux\)\.ServeHTTP\n/m);
+  assert.doesNotMatch(profile, /\tdepth\n/);
+  assert.ok(statSync(at('cut', 'kubetab.wasm')).size < statSync(whole).size);
+});
+
+test('a start needs the rest, once, and then everything is there', async () => {
+  const { engine, log } = await start('cut');
+  await use(engine);
+  const answer = await recursion(engine);
+  assert.equal(log().match(/the rest of the module is needed/g)?.length, 1);
+  const { engine: other } = await startWhole();
+  assert.equal(answer, await recursion(other));
+  await Promise.all([engine.close(), other.close()]);
+});
+
+async function startWhole() {
+  place('whole');
+  copyFileSync(whole, at('whole', 'kubetab.wasm'));
+  return start('whole');
+}
+
+test('one that goes on from a snapshot needs the rest when it calls what is there', async () => {
+  const snapshot = at('cut', 'kubetab.snapshot');
+  writeFileSync(snapshot, await takeSnapshot({ wasm: at('cut', 'kubetab.wasm') }));
+  const { engine, log } = await start('cut', { snapshot });
+  await use(engine);
+  assert.equal(log(), '');
+  await recursion(engine);
+  assert.match(log(), /^kubetab: the rest of the module is needed for slot \d+\n$/);
+  await use(engine);
+  await engine.close();
+});
+
+test('what is known of functions goes with them, but of those on a stack', async () => {
+  let stacks;
+  const taken = await takeSnapshot({ wasm: at('cut', 'kubetab.wasm'), onMemory: (memory) => (stacks = parked(memory)) });
+  writeFileSync(at('parked.json'), JSON.stringify(stacks));
+  cut('lean', '-parked', at('parked.json'));
+  assert.ok(statSync(at('lean', 'kubetab.wasm')).size < statSync(at('cut', 'kubetab.wasm')).size - 100_000);
+
+  const snapshot = at('lean', 'kubetab.snapshot');
+  writeFileSync(snapshot, await forModule(taken, hex(await sha256(readFileSync(at('lean', 'kubetab.wasm'))))));
+  const { engine, log } = await start('lean', { snapshot });
+  await use(engine);
+  assert.equal(log(), '');
+  await recursion(engine); // and this has them grow and move
+  assert.match(log(), /the rest of the module is needed/);
+  await engine.close();
+
+  // A start that has no snapshot finds everything, too: traces name functions that only the rest knows.
+  const booted = await start('lean');
+  await booted.engine.fetch('/crash').catch(() => {});
+  await booted.engine.exited;
+  assert.match(booted.log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+/);
+});
+
+test('without the rest, or with another one, the engine says what is wrong', async () => {
+  const snapshot = at('cut', 'kubetab.snapshot');
+  const rest = at('cut', 'kubetab.rest.wasm');
+  const kept = readFileSync(rest);
+  const fails = async (why) => {
+    const { engine } = await start('cut', { snapshot });
+    await assert.rejects(recursion(engine), why);
+  };
+  cut('other', '-parked', at('parked.json'));
+  copyFileSync(at('other', 'kubetab.rest.wasm'), rest);
+  await fails(/LinkError: .*Import #\d+ .*engine/);
+  writeFileSync(rest, kept.subarray(0, kept.length / 2));
+  await fails(/WebAssembly\.Module/);
+  unlinkSync(rest);
+  assert.ok(!existsSync(rest));
+  await fails(/kubetab\.rest\.wasm/);
+});
+
+test('a module that is torn, or no module, is refused', () => {
+  const bytes = readFileSync(whole);
+  for (const part of [0, 4, 9, 100, bytes.length / 2, bytes.length - 1]) {
+    writeFileSync(at('torn.wasm'), bytes.subarray(0, part));
+    const run = () => execFileSync(split, ['-mark', '-o', at('never.wasm'), at('torn.wasm')], { stdio: 'pipe', encoding: 'utf8' });
+    assert.throws(run, ({ stderr }) => /^split: .*torn\.wasm: (the module is torn|not a WebAssembly module|no function table|\d+ functions)/.test(stderr), `the first ${part} bytes`);
+    assert.ok(!existsSync(at('never.wasm')));
+  }
+});

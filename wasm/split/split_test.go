@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestNumbers(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 127, 128, 8191, 8192, 4096 + 153038, math.MaxInt32, math.MinInt32, -1, -64, -65} {
+		r := &reader{rest: signed(nil, n)}
+		if got := r.signed(); got != n || r.err != nil || r.more() {
+			t.Errorf("signed %d is read as %d, %v, and leaves %d bytes", n, got, r.err, len(r.rest))
+		}
+		if n < 0 {
+			continue
+		}
+		r = &reader{rest: unsigned(nil, n)}
+		if got := r.unsigned(); got != n || r.err != nil || r.more() {
+			t.Errorf("%d is read as %d, %v, and leaves %d bytes", n, got, r.err, len(r.rest))
+		}
+	}
+	for _, torn := range [][]byte{nil, {0x80}, {0xff, 0xff}} {
+		r := &reader{rest: torn}
+		if r.signed(); r.err == nil {
+			t.Errorf("% x is a signed number", torn)
+		}
+		r = &reader{rest: torn}
+		if r.unsigned(); r.err == nil {
+			t.Errorf("% x is a number", torn)
+		}
+	}
+}
+
+// body has one instruction of each form, and a call between any two.
+func body() (whole []byte, called int) {
+	forms := [][]byte{
+		{opBlock, 0x40}, {0x03, typeI32}, {opIf, 0x40}, {0x05}, {opEnd}, {opEnd}, {opEnd},
+		{opBr, 0x80, 1}, {opBrIf, 0}, {opBrTable, 2, 0, 0x81, 0, 1}, {0x0f}, {0x00}, {0x01}, {0x1a}, {0x1b},
+		{opCallIndirect, 0x90, 1, 0}, {opLocalGet, 0}, {0x21, 1}, {0x22, 2}, {opGlobalGet, 3}, {opGlobalSet, 0x84, 0},
+		{opI32Load, 2, 0x90, 0x10}, {opI64Store32, 0, 0x10}, {opMemorySize, 0}, {opMemoryGrow, 0},
+		{opI32Const, 0x90, 0x7f}, {opI64Const, 0x90, 0x90, 0x90, 0x10},
+		{opF32Const, 0x10, 0x10, 0x10, 0x10}, {opF64Const, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x10},
+		{0x45}, {0x6a}, {opExtend32S}, {opPrefixed, 0}, {opPrefixed, opMemoryCopy, 0, 0}, {opPrefixed, opMemoryFill, 0},
+	}
+	whole = []byte{2, 3, typeI32, 0x90, 1, 0x7e} // locals
+	for _, f := range forms {
+		whole = append(append(whole, opCall, 5), f...)
+	}
+	return append(whole, opEnd), len(forms)
+}
+
+func TestOnlyCallsAreChanged(t *testing.T) {
+	whole, want := body()
+	called := 0
+	got, err := calls(nil, whole, func(to []byte, function int) []byte {
+		called++
+		return append(to, opCall, byte(function))
+	})
+	if err != nil || !bytes.Equal(got, whole) || called != want {
+		t.Errorf("%d calls, %v:\n% x, want %d:\n% x", called, err, got, want, whole)
+	}
+	for n := range whole[:len(whole)-1] {
+		// What is left of an instruction is either none or torn; it must be found where it is.
+		got, err := calls(nil, whole[:n], func(to []byte, function int) []byte { return append(to, opCall, byte(function)) })
+		if err == nil && !bytes.Equal(got, whole[:n]) {
+			t.Errorf("the first %d bytes become % x", n, got)
+		}
+	}
+}
+
+func TestUnknownInstructionsAreErrors(t *testing.T) {
+	for _, instruction := range [][]byte{{0x06}, {0x12, 0}, {0x1c, 1, typeI32}, {0x25, 0}, {0xc5}, {0xd0, 0x70}, {opPrefixed, 8, 0, 0}, {0xfd, 12}} {
+		if _, err := calls(nil, append([]byte{0}, instruction...), nil); err == nil || !strings.Contains(err.Error(), "unknown instruction") {
+			t.Errorf("% x: %v", instruction, err)
+		}
+	}
+}
+
+func TestSymbolsAreOfPackages(t *testing.T) {
+	for symbol, want := range map[string][2]string{
+		"main.main":          {"main", "main"},
+		"a.b/c.(*T).F.func1": {"a.b/c", "(*T).F.func1"},
+		"slices.SortFunc[go.shape.[]x.io/y.T,go.shape.int]": {"slices", "SortFunc"},
+		"a/b.(*T[c/d.E]).F":            {"a/b", "(*T).F"},
+		"a/b.F[...].func1":             {"a/b", "F.func1"},
+		"type:.eq.net/http.Cookie":     {"type:.eq.net/http", "Cookie"},
+		"wasm_pc_f_loop":               {"", "wasm_pc_f_loop"},
+		"gopkg.in/inf%2ev0.(*Dec).Add": {"gopkg.in/inf%2ev0", "(*Dec).Add"},
+	} {
+		if pkg, function := splitSymbol(symbol); pkg != want[0] || function != want[1] {
+			t.Errorf("%s: %q, %q", symbol, pkg, function)
+		}
+	}
+}
+
+func TestProfilesAreReadAsWritten(t *testing.T) {
+	p := profile{}
+	for _, symbol := range []string{"a.F", "a.G", "b/c.(*T).F", "wasm_pc_f_loop"} {
+		p.add(symbol)
+	}
+	var first, second bytes.Buffer
+	if err := p.writeTo(&first); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readProfile(bytes.NewReader(first.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.writeTo(&second); err != nil || first.String() != second.String() {
+		t.Errorf("%v:\n%s\nwas\n%s", err, &second, &first)
+	}
+	if !got.has("a.G") || got.has("a.H") || !got.has("wasm_pc_f_loop") || got.has("c.(*T).F") {
+		t.Errorf("%v", got)
+	}
+	for _, text := range []string{"\tF\n", "a\n", "a:\n\tF\na:\n"} {
+		if _, err := readProfile(strings.NewReader(text)); err == nil {
+			t.Errorf("%q is a profile", text)
+		}
+	}
+}
