@@ -75,6 +75,7 @@ export const english = {
     label: 'Language',
     missing: 'The Chinese texts could not be loaded. Try again later.',
   },
+  tryIt: 'Put it into the terminal',
   theme: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
   engine: {
     connecting: 'Connecting to the engine',

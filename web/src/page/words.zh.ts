@@ -68,6 +68,7 @@ export const chinese: Words = {
   },
   title: 'Kubetab - 在此标签页中运行的 Kubernetes API 服务器',
   language: { label: '语言', missing: '未能加载中文文本，请稍后重试。' },
+  tryIt: '填入终端',
   theme: { system: '主题：跟随系统', light: '主题：浅色', dark: '主题：深色' },
   engine: {
     connecting: '正在连接引擎',

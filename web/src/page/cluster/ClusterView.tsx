@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { requestInfo } from '../console/verbs';
 import { PaneBar } from '../frame/PaneBar';
 import { go, route } from '../frame/route';
+import { Cut } from '../parts/CutName';
 import { PictureView } from '../picture/PictureView';
 import { KindList } from './KindList';
 import { findKind, followKinds, idOf, type Kind, kinds } from './kinds';
@@ -91,9 +92,11 @@ function Crumbs({ place }: { place: Place }) {
               >
                 {place.kind.kind}
               </button>
-              <span aria-hidden="true">/</span>
-              <span class="crumb-name" translate={false}>
-                {place.name}
+              <span class="crumb-object" aria-hidden="true">
+                /
+              </span>
+              <span class="crumb-name crumb-object" translate={false}>
+                <Cut text={place.name} />
               </span>
             </>
           ) : (

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Tabs } from '../console/Tabs';
 import { ago, moment } from '../language/figures';
+import { Cut } from '../parts/CutName';
 import { ActionBar } from './ActionBar';
 import { now } from './clock';
 import { collectionPath, idOf, type Kind } from './kinds';
@@ -49,8 +50,8 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
   return (
     <article class="object" aria-label={words.object.named(kind.kind, name)}>
       <header class="object-head">
-        <h2 title={name} translate={false}>
-          {name}
+        <h2 title={name} aria-label={name} translate={false}>
+          <Cut text={name} />
         </h2>
         <State object={object} gone={gone} />
         <span class="faint" title={createdWords(object)}>

@@ -1,10 +1,14 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { useMemo, useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { moment } from '../language/figures';
+import { cut } from '../parts/cut-name';
 import { order } from '../parts/order';
 import { useRowWindow } from '../parts/rows';
+import { Try } from '../parts/Try';
+import { BEGINNINGS } from './beginnings';
 import { now } from './clock';
-import { collectionPath, type Kind, objectPath } from './kinds';
+import { collectionPath, idOf, type Kind, objectPath } from './kinds';
 import { namespace } from './namespace';
 import { openObject } from './navigate';
 import { age } from './object';
@@ -90,14 +94,27 @@ export function TablePage({ kind }: { kind: Kind }) {
         />
       )}
       {snapshot.state === 'live' && rows.length === 0 && (
-        <p class="empty">
-          {snapshot.items.size > 0
-            ? table.noMatch
-            : table.empty(kind.kind, (kind.namespaced && namespace.value) || table.everywhere)}
-        </p>
+        <Nothing kind={kind} isFiltered={snapshot.items.size > 0} />
       )}
       {snapshot.state === 'loading' && <p class="empty">{table.loading}</p>}
       {snapshot.state === 'waiting' && <p class="empty">{table.waiting}</p>}
+    </div>
+  );
+}
+
+function Nothing({ kind, isFiltered }: { kind: Kind; isFiltered: boolean }) {
+  const { table } = words;
+  const command = BEGINNINGS[idOf(kind)];
+  if (isFiltered) return <p class="empty">{table.noMatch}</p>;
+  return (
+    <div class="empty">
+      <p>{table.empty(kind.kind, (kind.namespaced && namespace.value) || table.everywhere)}</p>
+      {command && (
+        <>
+          <p>{table.try}</p>
+          <Try command={command} />
+        </>
+      )}
     </div>
   );
 }
@@ -162,7 +179,8 @@ interface RowsProps {
 function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
   const scroller = useRef<HTMLElement>(null);
   const view = useRowWindow(scroller, rows.length, ROW);
-  const widths = useMemo(() => widthsOf(columns, rows), [columns, rows]);
+  const room = useRoom(scroller);
+  const widths = useMemo(() => fitted(widthsOf(columns, rows), room), [columns, rows, room]);
   const open = (row: Row) => openObject(kind.group, kind.resource, row.namespace, row.name);
   return (
     <section
@@ -176,12 +194,12 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
     >
       <table
         style={{
-          width: `max(100%, ${widths.reduce((a, b) => a + b, 0) + columns.length * 2.4 + 1}ch)`,
+          width: `max(100%, ${widths.reduce((a, b) => a + b, 0) + columns.length * GAP + 1}ch)`,
         }}
       >
         <colgroup>
           {columns.map(({ name }, i) => (
-            <col key={name} style={{ width: `${(widths[i] ?? 8) + (i === 0 ? 3.4 : 2.4)}ch` }} />
+            <col key={name} style={{ width: `${(widths[i] ?? 8) + GAP + (i === 0 ? 1 : 0)}ch` }} />
           ))}
         </colgroup>
         <thead>
@@ -218,8 +236,14 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
                 if (!(event.target as Element).closest('a')) open(row);
               }}
             >
-              {columns.map((column) => (
-                <Cell key={column.name} kind={kind} column={column} row={row} />
+              {columns.map((column, i) => (
+                <Cell
+                  key={column.name}
+                  kind={kind}
+                  column={column}
+                  row={row}
+                  width={widths[i] ?? MOST}
+                />
               ))}
             </tr>
           ))}
@@ -246,14 +270,20 @@ interface CellProps {
   readonly kind: Kind;
   readonly column: Shown;
   readonly row: Row;
+  /** In characters. */
+  readonly width: number;
 }
 
-function Cell({ kind, column, row }: CellProps) {
+function Cell({ kind, column, row, width }: CellProps) {
   if (column.name === 'Name' && column.at === 0) {
     return (
       <td>
-        <a class="object-name" href={`#cluster${objectPath(kind, row.namespace, row.name)}`}>
-          {row.name}
+        <a
+          class="object-name"
+          title={row.name}
+          href={`#cluster${objectPath(kind, row.namespace, row.name)}`}
+        >
+          {cut(row.name, width)}
         </a>
       </td>
     );
@@ -282,14 +312,50 @@ function toneOf(column: string, text: string): string {
   return '';
 }
 
+/** Between two columns, in characters. */
+const GAP = 2.4;
+
+/** How many characters of the table's face there is room for. */
+function useRoom(scroller: RefObject<HTMLElement | null>): number {
+  const [room, setRoom] = useState(0);
+  useEffect(() => {
+    const element = scroller.current;
+    const table = element?.querySelector('table');
+    if (!element || !table) return;
+    const context = document.createElement('canvas').getContext('2d');
+    if (context) context.font = getComputedStyle(table).font;
+    const one = context?.measureText('0').width || 8;
+    const resized = new ResizeObserver(() => setRoom(Math.floor(element.clientWidth / one)));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  return room;
+}
+
+/** A column that is narrower than this is left as it is. */
+const LEAST = 24;
+
+/** Makes the widest columns narrower until all are in sight, as far as that goes: the state of a thing says more than
+ * the whole of its name. */
+function fitted(widths: readonly number[], room: number): number[] {
+  const narrow = [...widths];
+  const all = () => narrow.reduce((a, b) => a + b, 0) + narrow.length * GAP + 1;
+  while (room > 0 && all() > room) {
+    const widest = Math.max(...narrow);
+    if (widest <= LEAST) return narrow;
+    narrow[narrow.indexOf(widest)] = widest - 1;
+  }
+  return narrow;
+}
+
 const MOST = 44;
 
 /** In characters of the one face that tables are set in. */
 function widthsOf(columns: readonly Shown[], rows: readonly Row[]): number[] {
   return columns.map((column) => {
-    let width = column.name.length + 1;
+    let width = Math.ceil(column.name.length * 1.1) + 1;
     for (const row of rows) {
-      if (isAge(column)) return Math.max(width, 6);
+      if (isAge(column)) return Math.max(width, 7);
       width = Math.max(width, Math.min(cellText(row, column).length, MOST));
       if (width === MOST) break;
     }

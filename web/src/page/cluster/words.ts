@@ -36,7 +36,7 @@ export const english = {
     unknown:
       'The API server does not serve this path. The kind may have gone, or discovery has not seen it yet.',
     sortBy: (column: string) => `Sort by ${column}`,
-    try: 'Try:',
+    try: 'To make one, try:',
   },
   object: {
     tabs: { overview: 'Overview', yaml: 'YAML', logs: 'Logs' },

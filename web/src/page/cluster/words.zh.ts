@@ -34,7 +34,7 @@ export const chinese: Words = {
     broken: '监视已中断，正在重新建立。',
     unknown: 'API 服务器不提供此路径。该类别可能已不存在，或者发现机制尚未得知它。',
     sortBy: (column) => `按 ${column} 排序`,
-    try: '试试：',
+    try: '要创建一个，可以试试：',
   },
   object: {
     tabs: { overview: '概览', yaml: 'YAML', logs: '日志' },

@@ -12,7 +12,16 @@ import { newFile } from './open';
 import { PendingEdit } from './PendingEdit';
 import { applyFile, checkFile, deleteFile, diffFile, formatFile } from './session';
 import { words } from './words';
-import { active, activePath, closeFile, openFile, openPaths, writeFile } from './workspace';
+import {
+  active,
+  activePath,
+  closeFile,
+  files,
+  opened,
+  openFile,
+  openPaths,
+  writeFile,
+} from './workspace';
 
 followKinds();
 
@@ -58,7 +67,7 @@ export function EditorPane() {
           <OutcomePanel />
         </>
       ) : (
-        <p class="empty">{words.none}</p>
+        opened.value && <p class="empty">{words.none}</p>
       )}
     </div>
   );
@@ -67,6 +76,7 @@ export function EditorPane() {
 function FileTabs() {
   return (
     <div class="file-tabs">
+      <FileMenu />
       <ul class="file-tab-row" aria-label={words.openFiles}>
         {openPaths.value.map((path) => {
           const chosen = path === activePath.value;
@@ -151,6 +161,24 @@ function Buttons() {
         {words.format}
       </button>
     </div>
+  );
+}
+
+/** All files, where there is no room for a list of them. */
+function FileMenu() {
+  return (
+    <select
+      class="field file-menu"
+      aria-label={words.files.list}
+      value={activePath.value}
+      onChange={(event) => openFile(event.currentTarget.value)}
+    >
+      {files.value.map(({ path }) => (
+        <option key={path} value={path} translate={false}>
+          {path}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -49,7 +49,7 @@ function OneOutcome({ session: now, each }: { session: Session; each: DocumentOu
   return (
     <article class="one-outcome">
       <h2>
-        <span translate={!title}>{title || words.results.unread}</span>{' '}
+        <b translate={!title}>{title || words.results.unread}</b>{' '}
         <span class={TONES[outcome.result]}>{words.results[outcome.result]}</span>
       </h2>
       {outcome.result === 'refused' && (

@@ -24,6 +24,8 @@ export const activePath = signal('');
 export const active = computed(
   () => files.value.find(({ path }) => path === activePath.value) ?? null,
 );
+/** Whether the files that were kept have been read; before, there is none and nothing to say about that. */
+export const opened = signal(false);
 /** What went wrong with keeping a file; empty while all is well. */
 export const trouble = signal('');
 
@@ -52,6 +54,7 @@ export async function openWorkspace(
   from.follow?.(onForeignChange);
   const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
   if (first && !activePath.value) openFile(first.path);
+  opened.value = true;
 }
 
 export function openFile(path: string): void {

@@ -22,22 +22,26 @@ import { nextTheme, theme } from './theme';
 const ClusterView = lazily(() =>
   import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView),
 );
-const FilesView = lazily(() => import('../files/FilesView').then(({ FilesView }) => FilesView));
+const loadFiles = () => import('../files/FilesView').then(({ FilesView }) => FilesView);
+const FilesView = lazily(loadFiles);
 const ConsoleView = lazily(() =>
   import('../console/ConsoleView').then(({ ConsoleView }) => ConsoleView),
 );
-const SettingsView = lazily(() =>
-  import('../control/SettingsView').then(({ SettingsView }) => SettingsView),
-);
+const loadSettings = () =>
+  import('../control/SettingsView').then(({ SettingsView }) => SettingsView);
+const SettingsView = lazily(loadSettings);
 const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);
-/** After the first paint, in ms; then Ctrl K and a name can be typed without a pause. */
-const PALETTE_AFTER = 2000;
+/** What is small is loaded so many ms after the first paint: then Ctrl K and a name can be typed without a pause. */
+const SMALL_AFTER = 2000;
 
 export function Page() {
   useEffect(() => {
     document.addEventListener('keydown', onShortcut);
-    setTimeout(() => void loadPalette().catch(() => undefined), PALETTE_AFTER);
+    setTimeout(() => {
+      // What fails now is tried again, and reported, when it is wanted.
+      for (const load of [loadPalette, loadFiles, loadSettings]) void load().catch(() => undefined);
+    }, SMALL_AFTER);
     return () => document.removeEventListener('keydown', onShortcut);
   }, []);
   const { view } = route.value;

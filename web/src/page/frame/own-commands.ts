@@ -3,9 +3,10 @@ import { restartEngine } from '../engine/cluster';
 import { changeLanguage } from '../language/LanguageMenu';
 import { LANGUAGES, type Language, language } from '../language/language';
 import { words } from '../words';
+import { focusTerminal } from './focus-terminal';
 import { arrange, layout } from './layout';
 import type { PaletteCommand } from './palette-commands';
-import { go, route, VIEWS } from './route';
+import { go, VIEWS } from './route';
 import { nextTheme } from './theme';
 
 /** The places of the page, and what can be done from anywhere in it. */
@@ -57,13 +58,4 @@ export function ownCommands(): readonly PaletteCommand[] {
       },
     },
   ];
-}
-
-/** On a phone it is a screen of its own. */
-function focusTerminal(): void {
-  if (route.value.view === 'console' || route.value.view === 'settings') go('cluster');
-  if (matchMedia('(max-width: 720px)').matches) go('terminal');
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>('.terminal-place textarea')?.focus(),
-  );
 }

@@ -6,6 +6,8 @@ import { namespace } from '../cluster/namespace';
 import { openObject } from '../cluster/navigate';
 import { type Node, type Pod, podWords, type Service, type Workload } from '../cluster/object';
 import { useObjects } from '../cluster/use-watch';
+import { cut } from '../parts/cut-name';
+import { Try } from '../parts/Try';
 import { type Box, LANE_HEAD, type Placed, place } from './layout';
 import { type Lane, type Owner, type Picture, type PicturePod, pictureOf } from './model';
 import { words } from './words';
@@ -87,9 +89,12 @@ export function PictureView() {
                 onBlur={() => hover('')}
                 onClick={() => openObject('', 'services', service.namespace, service.name)}
               >
-                <span class="box-name">{service.name}</span>
+                <span class="box-name">
+                  {cut(service.name, nameRoom(placed.services.get(service.uid)))}
+                </span>
                 <span class="box-detail">
-                  {service.type || 'Service'} <b>{service.pods.length}</b>
+                  <span class="box-kind">{service.type || 'Service'}</span>{' '}
+                  <b>{service.pods.length}</b>
                 </span>
               </button>
             ))}
@@ -98,7 +103,7 @@ export function PictureView() {
             <div class="empty">
               <p>{words.empty(namespace.value)}</p>
               <p>{words.tryThis}</p>
-              <pre class="try">{words.tryCommand}</pre>
+              <Try command={words.tryCommand} />
             </div>
           )}
           {drawn.lanes.length === 0 && <p class="empty">{words.noNodes}</p>}
@@ -273,9 +278,9 @@ function OwnerBox({ owner, box, lit, onHover }: OwnerBoxProps) {
         openObject(group, resource, owner.namespace, owner.name);
       }}
     >
-      <span class="box-name">{owner.name}</span>
+      <span class="box-name">{cut(owner.name, nameRoom(box))}</span>
       <span class="box-detail">
-        {owner.kind} <b>{count}</b>
+        <span class="box-kind">{owner.kind}</span> <b>{count}</b>
       </span>
     </button>
   );
@@ -330,7 +335,7 @@ class PodBox extends Component<PodBoxProps> {
         )}
         {box.width > 60 && (
           <span class="pod-name" translate={false} aria-hidden="true">
-            {short(pod.name, Math.floor((box.width - 30) / 7))}
+            {cut(pod.name, Math.floor((box.width - 30) / 7))}
           </span>
         )}
       </button>
@@ -370,9 +375,7 @@ function at({ x, y, width, height }: Box) {
   return { transform: `translate(${x}px, ${y}px)`, width: `${width}px`, height: `${height}px` };
 }
 
-/** Cut in the middle: what differs between the Pods of one owner is the end. */
-function short(name: string, most: number): string {
-  if (name.length <= most) return name;
-  const end = Math.min(6, most - 1);
-  return `${name.slice(0, Math.max(most - end - 1, 0))}\u2026${name.slice(-end)}`;
+/** Characters of a name for which a box has room; about, because the face is the system's. */
+function nameRoom(box: Box | undefined): number {
+  return Math.floor(((box?.width ?? 0) - 20) / 8.6);
 }

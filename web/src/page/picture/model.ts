@@ -135,7 +135,7 @@ export function pictureOf({ nodes, pods, services, workloads }: ClusterObjects):
         apiVersion: workload.apiVersion ?? '',
         namespace: workload.metadata.namespace ?? '',
         name: workload.metadata.name,
-        wanted: wantedBy(workload),
+        wanted: isFinished(workload) ? null : wantedBy(workload),
         pods: ownedPods.get(workload.metadata.uid ?? '') ?? [],
         through: [...(through.get(workload.metadata.uid ?? '') ?? [])].map(([name, count]) => ({
           name,
@@ -198,11 +198,17 @@ function controllerOf({ metadata }: KubeObject): string | null {
   return metadata.ownerReferences?.find(({ controller }) => controller)?.uid ?? null;
 }
 
-function wantedBy({ kind, spec, status }: Workload): number | null {
+function wantedBy(workload: Workload): number | null {
+  const { kind, spec, status } = workload;
   if (kind === 'DaemonSet') return status?.desiredNumberScheduled ?? null;
-  if (kind === 'Job') return status?.conditions?.some(done) ? 0 : (spec?.completions ?? 1);
+  if (kind === 'Job') return isFinished(workload) ? 0 : (spec?.completions ?? 1);
   if (kind === 'CronJob') return null;
   return spec?.replicas ?? 1;
+}
+
+/** A Job that is done wants no Pods, and is not short of any. */
+function isFinished({ kind, status }: Workload): boolean {
+  return kind === 'Job' && (status?.conditions?.some(done) ?? false);
 }
 
 const done = ({ type, status }: { type: string; status: string }) =>
