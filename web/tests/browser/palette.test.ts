@@ -100,6 +100,21 @@ test('part of a name finds an object of any kind in any namespace, and Enter ope
   await expect.poll(() => field().count()).toBe(0);
 });
 
+test('the keyboard goes back to where it was, and Enter takes it to what was opened', async () => {
+  const focused = () =>
+    page.evaluate(
+      () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id,
+    );
+  await page.getByLabel('Namespace', { exact: true }).focus();
+  await open('tide');
+  await page.keyboard.press('Escape');
+  expect(await focused()).toBe('Namespace');
+  await open('tide-table');
+  await expect.poll(() => chosen().textContent()).toContain('tide-table');
+  await page.keyboard.press('Enter');
+  expect(await focused()).toBe('view');
+});
+
 test('what is made while it is open is found, and what is deleted is not', async () => {
   await open('ebb');
   await foot().getByText('Nothing in the cluster or on this page is found by "ebb".').waitFor();

@@ -11,7 +11,7 @@ import { lazily } from './Lazy';
 import { Logo } from './Logo';
 import { arrange, layout, maximised } from './layout';
 import { NoticeLine } from './NoticeLine';
-import { onShortcut, paletteOpen } from './palette';
+import { onShortcut, openPalette, paletteOpen } from './palette';
 import { PhoneTabs, Rail } from './Rail';
 import { RightColumn } from './RightColumn';
 import { route } from './route';
@@ -63,13 +63,7 @@ export function Page() {
         </h1>
         <p class="tagline">{words.tagline}</p>
         <EngineStatus />
-        <button
-          type="button"
-          class="search-button"
-          onClick={() => {
-            paletteOpen.value = true;
-          }}
-        >
+        <button type="button" class="search-button" onClick={openPalette}>
           <Icon name="search" size={15} />
           <span class="search-word">{words.palette.open}</span>
           <kbd>{words.palette.key}</kbd>

@@ -6,7 +6,7 @@ import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
 import { words } from '../words';
 import { ownCommands } from './own-commands';
-import { paletteOpen } from './palette';
+import { closePalette } from './palette';
 import type { PaletteCommand } from './palette-commands';
 import { rank, type Span, spansOf } from './ranking';
 
@@ -30,12 +30,10 @@ export function Palette() {
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
   }, [at]);
-  const close = () => {
-    paletteOpen.value = false;
-  };
+  const close = () => closePalette('back');
   const run = (command: PaletteCommand | undefined) => {
     if (!command) return;
-    close();
+    closePalette('view');
     command.run();
   };
   const { palette } = words;
@@ -45,7 +43,10 @@ export function Palette() {
       ref={dialog}
       class="palette"
       aria-label={palette.open}
-      onClose={close}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
       onClick={(event) => {
         if (event.target === dialog.current) close();
       }}
@@ -72,6 +73,9 @@ export function Palette() {
           if (to !== null) {
             event.preventDefault();
             chosen.value = to;
+          } else if (event.key === 'Escape') {
+            event.preventDefault();
+            close();
           } else if (event.key === 'Enter') {
             event.preventDefault();
             run(best[at]);
