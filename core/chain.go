@@ -136,6 +136,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err := etcd.ApplyWithStorageFactoryTo(factory, generic); err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}
+	generic.RESTOptionsGetter = gridCaches{generic.RESTOptionsGetter}
 	etcd.SkipHealthEndpoints = true // the two other servers share the checks of this one
 
 	kube, resolver, err := c.kube(generic, inf, factory, client, clientCA)
@@ -183,6 +184,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err := installLazyOpenAPI(kubeServer, generic.OpenAPIConfig, generic.OpenAPIV3Config, c.identity()); err != nil {
 		return nil, err
 	}
+	installMetrics(server.GenericAPIServer)
 	installCompact(server.GenericAPIServer, c.servers)
 	if c.Clock != nil {
 		installClock(server.GenericAPIServer, c.Clock)
@@ -389,6 +391,7 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 	if err := e.ApplyTo(&g); err != nil {
 		return nil, fmt.Errorf("apiextensions storage: %w", err)
 	}
+	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter}
 	if err := c.enablement().ApplyTo(&g, apiextensionsapiserver.DefaultAPIResourceConfigSource(), apiextensionsapiserver.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
@@ -398,7 +401,7 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 	return &apiextensionsapiserver.Config{
 		GenericConfig: &genericapiserver.RecommendedConfig{Config: g, SharedInformerFactory: inf},
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
-			CRDRESTOptionsGetter: apiextensionsoptions.NewCRDRESTOptionsGetter(e, g.ResourceTransformers, g.StorageObjectCountTracker),
+			CRDRESTOptionsGetter: gridCaches{apiextensionsoptions.NewCRDRESTOptionsGetter(e, g.ResourceTransformers, g.StorageObjectCountTracker)},
 			MasterCount:          1,
 			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(transport, nil, c.loopback, g.TracerProvider),
 			ServiceResolver:      resolver,
@@ -418,6 +421,7 @@ func (c chainConfig) aggregator(g genericapiserver.Config, etcd *genericoptions.
 	if err := e.ApplyTo(&g); err != nil {
 		return nil, fmt.Errorf("aggregator storage: %w", err)
 	}
+	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter}
 	if err := c.enablement().ApplyTo(&g, aggregatorapiserver.DefaultAPIResourceConfigSource(), aggregatorscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}

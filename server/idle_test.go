@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	restWindow   = 10 * time.Second
+	restLimit    = 2 * time.Minute
+	restShare    = 0.01 // of one core
+	restSwitches = 260  // in a second; about 120 are needed, 450 were before timers rang together
+)
+
+// Two nodes, all controllers and the scheduler take less than a hundredth of a core when nobody asks for anything. Both
+// figures are the process's own, so that a busy machine does not change them much; the quietest of several windows counts.
+func TestIdleTakesNextToNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a process has used is read from /proc")
+	}
+	p := startKubetab(t, "--nodes", "2", "--controllers", "*", "--scheduler")
+	var seen []string
+	for begin := time.Now(); time.Since(begin) < restLimit; {
+		busyBefore, switchesBefore := used(t, p.PID())
+		from := time.Now()
+		<-time.After(restWindow) // what is measured is that nothing happens
+		busy, switches := used(t, p.PID())
+		window := time.Since(from).Seconds()
+		share, rate := (busy-busyBefore).Seconds()/window, float64(switches-switchesBefore)/window
+		if share < restShare && rate < restSwitches {
+			t.Logf("at rest: %.2f %% of a core, %.0f switches in a second", share*100, rate)
+			return
+		}
+		seen = append(seen, fmt.Sprintf("%.2f %% and %.0f", share*100, rate))
+	}
+	t.Errorf("never below %v %% of a core and %d switches in a second: %s", restShare*100, restSwitches, strings.Join(seen, ", "))
+}
+
+// used returns the processor time of a process's threads, and how often they have given the processor up by themselves:
+// once for each time that they were woken.
+func used(t *testing.T, pid int) (busy time.Duration, switches int64) {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("process %d has no threads: %v", pid, err)
+	}
+	for _, thread := range threads {
+		status, err := os.ReadFile(filepath.Join(thread, "status"))
+		if err != nil {
+			continue // it has just ended
+		}
+		for line := range strings.Lines(string(status)) {
+			if value, ok := strings.CutPrefix(line, "voluntary_ctxt_switches:"); ok {
+				switches += number(t, strings.TrimSpace(value))
+			}
+		}
+		schedule, err := os.ReadFile(filepath.Join(thread, "schedstat")) // nanoseconds on a processor come first
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy += time.Duration(number(t, strings.Fields(string(schedule))[0]))
+	}
+	return busy, switches
+}
+
+func number(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
