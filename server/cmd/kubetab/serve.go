@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -179,8 +178,7 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 		return err
 	}
 	greet(out, o, front, store, time.Since(start))
-	// The start leaves as much garbage as it leaves data: give it back rather than keep it until the next collection.
-	go debug.FreeOSMemory()
+	go giveBack(serving)
 	select {
 	case err := <-served:
 		return err
