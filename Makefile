@@ -102,7 +102,9 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@KUBETAB_WASM=build/profile node --test wasm/resume.test.mjs wasm/restore.test.mjs
 	@$(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
-	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/wasm/whole.wasm
+	@KUBETAB_WASM=build/profile KUBETAB_BROTLI=0 npm run --silent build -w web
+	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- stories terminal console palette workers
+	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 
 .PHONY: page
 page: setup wasm ## build web/dist, the page with the module beside it

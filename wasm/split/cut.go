@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -86,14 +87,17 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 	return engine, rest, err
 }
 
-// ofRuntime reports whether a function is one of Go's own runtime: what of these
-// is called depends on the weather, on what the collector meets and when.
-func ofRuntime(symbol string) bool {
-	return strings.HasPrefix(symbol, "runtime.") || strings.HasPrefix(symbol, "internal/runtime/")
+// always are the packages of which all functions are in the engine, whatever the
+// profile says: Go's runtime, of which it depends on the weather what is called,
+// and what changes more often than the profile is made.
+var always = []string{"runtime.", "internal/runtime/", "main.", "github.com/kubetab/"}
+
+func isAlways(symbol string) bool {
+	return slices.ContainsFunc(always, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
 // resident adds to hot what cannot be elsewhere - functions that are not of Go's
-// type, that call imports, or that are exported - and Go's runtime.
+// type, that call imports, or that are exported - and those of always.
 func (m *module) resident(hot []bool, goType int) ([]bool, error) {
 	hot = append([]bool(nil), hot...)
 	for _, e := range m.exports {
@@ -105,7 +109,7 @@ func (m *module) resident(hot []bool, goType int) ([]bool, error) {
 		if hot[f] {
 			continue
 		}
-		if m.functions[f] != goType || ofRuntime(m.names[f]) {
+		if m.functions[f] != goType || isAlways(m.names[f]) {
 			hot[f] = true
 			continue
 		}

@@ -10,7 +10,7 @@
 //
 // writes a module that tells which of its functions have been called (make profile runs it), and
 //
-//	go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/wasm/whole.wasm
+//	go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 //
 // the profile of what such runs have told, each in a file of that folder.
 //

@@ -1,3 +1,4 @@
+import { EVERY, noteCalls } from '../../../wasm/called.mjs';
 import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { restOnDemand } from '../../../wasm/rest.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
@@ -67,7 +68,7 @@ export class Program {
         this.#events.onStage({ name: 'rest', ms: performance.now() - began });
         return downloadNow(info.rest, base);
       };
-      if (!snapshot || !(await this.#resume(module, readRest, snapshot, earlier))) {
+      if (!snapshot || !(await this.#resume(module, readRest, base, snapshot, earlier))) {
         await this.#start(module, readRest, settings);
       }
     } catch (error) {
@@ -116,6 +117,7 @@ export class Program {
   async #resume(
     module: WebAssembly.Module,
     readRest: ReadRest,
+    base: URL,
     snapshot: Snapshot,
     earlier: readonly [name: string, record: Uint8Array][],
   ): Promise<boolean> {
@@ -125,6 +127,7 @@ export class Program {
     const linkRest = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     linkRest(instance);
+    tellCalls(instance, base);
     if (this.#over) return true;
     this.#events.onStage({ name: 'thaw', ms: 0 });
     try {
@@ -219,6 +222,15 @@ export class Program {
     this.#over = true;
     this.#events.onDead({ phase: 'dead', cause, what, why, output: this.#output.text() });
   }
+}
+
+/** Tells the site what the program calls, for make profile: only a module made for it has marks. */
+function tellCalls(instance: WebAssembly.Instance, base: URL): void {
+  const called = noteCalls(instance);
+  if (!called) return;
+  setInterval(() => {
+    void fetch(new URL('called', base), { method: 'POST', body: JSON.stringify(called()) });
+  }, EVERY);
 }
 
 type ReadRest = (slot: number) => Uint8Array;

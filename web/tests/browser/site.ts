@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
@@ -85,6 +86,19 @@ export function plain({ worker, snapshot }: Changes = {}): Promise<Site> {
     const file = join(dist, normalize(path === '/' ? '/index.html' : path));
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('X-Content-Type-Options', 'nosniff');
+    // make profile: which functions of the module have been called.
+    if (process.env.KUBETAB_CALLED && request.method === 'POST' && path === '/called') {
+      const file = join(process.env.KUBETAB_CALLED, `${randomUUID()}.json`);
+      let text = '';
+      request.on('data', (piece) => {
+        text += piece;
+      });
+      request.once('end', () => {
+        writeFileSync(file, text);
+        response.end();
+      });
+      return;
+    }
     if (!file.startsWith(dist) || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not Found\n');
       return;

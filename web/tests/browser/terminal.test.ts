@@ -114,6 +114,14 @@ test('a hostile line is only text', async () => {
   expect(await page.locator('.terminal b').count()).toBe(0);
 });
 
+test('nothing of this has needed the rest of the module', async () => {
+  const stages = await page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
+  });
+  expect(stages).toEqual(['compile', 'thaw', 'ready']);
+});
+
 test('a reload finds the terminal as it was, and its history', async () => {
   await run('name=remembered; echo set', /^set/m);
   await page.reload();
