@@ -104,7 +104,7 @@ type chainConfig struct {
 func (c chainConfig) build() (*chain, error) {
 	// What can be refused is refused before upstream starts anything: a chain
 	// that is half built has goroutines that nobody can end.
-	if errs := c.enablement().Validate(apiextensionsapiserver.Scheme, legacyscheme.Scheme, aggregatorscheme.Scheme); len(errs) > 0 {
+	if errs := c.enablement().Validate(enablementSchemes...); len(errs) > 0 {
 		return nil, fmt.Errorf("runtime-config: %w", errs[0])
 	}
 	clientCA, err := c.clientCA()
@@ -279,6 +279,10 @@ func (c chainConfig) clientCA() (dynamiccertificates.CAContentProvider, error) {
 	}
 	return ca, nil
 }
+
+// enablementSchemes are the schemes of the three servers, whose groups a
+// runtime-config may name.
+var enablementSchemes = []genericoptions.GroupRegistry{apiextensionsapiserver.Scheme, legacyscheme.Scheme, aggregatorscheme.Scheme}
 
 // enablement is the runtime-config with the names of the core group that
 // kube-apiserver's flag takes, too: "v1" and "api/v1" are "/v1".

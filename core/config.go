@@ -44,6 +44,16 @@ type Config struct {
 	// etcd.Options.Tap, and Engine.Restore for what it is good for.
 	Tap func(etcd.Entry)
 
+	// Identity is what NewIdentity or Renew has returned, for an engine that has
+	// the keys and the CA of an earlier one: it takes the place of
+	// ServiceAccountKey, CA and RootCA.
+	Identity []byte
+	// Entries are what happened in another engine's store, from its beginning, as
+	// etcd.Options.Tap was told of it or as Hold.Entries returns it. The store
+	// that New opens is then as that one was: what a server finds that is started
+	// again, with other settings perhaps, on the same etcd.
+	Entries []etcd.Entry
+
 	// DefaultUser is who a request without any credentials is from. Nil means
 	// system:anonymous, as in kube-apiserver.
 	DefaultUser user.Info

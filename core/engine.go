@@ -53,10 +53,13 @@ type Engine struct {
 //
 // It fails when cfg contradicts itself, when the store cannot be opened or
 // reached, on an unknown feature gate, runtime-config or version, with
-// ErrOtherGates, and with whatever upstream refuses to start on.
+// ErrOtherGates, with ErrKept, and with whatever upstream refuses to start on.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Store != nil && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("both an in-process store and etcd servers are given: choose one")
+	}
+	if len(cfg.Entries) > 0 && (cfg.Store != nil || len(cfg.EtcdServers) > 0) {
+		return nil, errors.New("entries are for a store of the engine's own, and another one is given")
 	}
 	if cfg.AwaitIdentity && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("a copy of an engine cannot be renewed over etcd servers, which are not copied with it")
@@ -94,6 +97,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose
+			if err := goOn(store, cfg.Entries); err != nil {
+				return nil, err
+			}
 		}
 		address, unregister := registerStore(store)
 		undo = append(undo, unregister)
@@ -165,6 +171,16 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		release()
 	})
 	return e, nil
+}
+
+// goOn makes an empty store what entries say. It fails with ErrKept.
+func goOn(store *etcd.DB, entries []etcd.Entry) error {
+	hold := store.Hold()
+	defer hold.Release()
+	if err := hold.Replay(entries); err != nil {
+		return fmt.Errorf("the objects: %w: %w", ErrKept, err)
+	}
+	return nil
 }
 
 // run starts the server's run loop and the control loops, and the goroutine that

@@ -47,8 +47,7 @@ func acquireGlobals(featureGates map[string]bool, emulated string) (basecompatib
 	globals.mu.Lock()
 	defer globals.mu.Unlock()
 
-	gates := maps.Clone(gatesOff)
-	maps.Copy(gates, featureGates)
+	gates := withGatesOff(featureGates)
 	effective, ok := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).(basecompatibility.MutableEffectiveVersion)
 	if !ok {
 		return nil, nil, errors.New("upstream's effective version cannot be set")
@@ -57,7 +56,7 @@ func acquireGlobals(featureGates map[string]bool, emulated string) (basecompatib
 		if emulated != globals.emulated || !reflect.DeepEqual(gates, globals.gates) {
 			return nil, nil, ErrOtherGates
 		}
-	} else if err := setGlobals(effective, gates, emulated); err != nil {
+	} else if err := setGlobals(effective, utilfeature.DefaultMutableFeatureGate, gates, emulated); err != nil {
 		return nil, nil, errors.Join(err, resetGlobals(effective, gates))
 	} else {
 		globals.gates, globals.emulated = gates, emulated
@@ -77,9 +76,17 @@ func acquireGlobals(featureGates map[string]bool, emulated string) (basecompatib
 	}, nil
 }
 
+// withGatesOff are gates, with those of gatesOff that are not among them.
+func withGatesOff(gates map[string]bool) map[string]bool {
+	all := maps.Clone(gatesOff)
+	maps.Copy(all, gates)
+	return all
+}
+
 // setGlobals sets the emulated version first: which gates exist, and their
-// defaults, depend on it.
-func setGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool, emulated string) error {
+// defaults, depend on it. effective and gate are upstream's variables, or copies
+// to try it on.
+func setGlobals(effective basecompatibility.MutableEffectiveVersion, gate featuregate.MutableVersionedFeatureGate, gates map[string]bool, emulated string) error {
 	if emulated != "" {
 		v, err := version.ParseMajorMinor(emulated)
 		if err != nil {
@@ -89,13 +96,13 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[s
 		if errs := effective.Validate(); len(errs) > 0 {
 			return fmt.Errorf("emulated version %q: %w", emulated, errors.Join(errs...))
 		}
-		if err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersion(v); err != nil {
+		if err := gate.SetEmulationVersion(v); err != nil {
 			return fmt.Errorf("emulated version %q: %w", emulated, err)
 		}
 	}
 	// Upstream records a setting before it looks whether it may be made, and
 	// from then on refuses every other one: what cannot be set must not reach it.
-	known := utilfeature.DefaultMutableFeatureGate.GetAll()
+	known := gate.GetAll()
 	settable := map[string]bool{}
 	for name, on := range gates {
 		spec, ok := known[featuregate.Feature(name)]
@@ -109,7 +116,7 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[s
 			return fmt.Errorf("feature gates: unrecognized feature gate: %s", name)
 		}
 	}
-	if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(settable); err != nil {
+	if err := gate.SetFromMap(settable); err != nil {
 		return fmt.Errorf("feature gates: %w", err)
 	}
 	return nil

@@ -36,10 +36,27 @@ type identity struct {
 	rootCA []byte
 }
 
+// NewIdentity makes the keys and the CA of a cluster, for Config.Identity and for
+// Restore. They are secrets. It fails when there is no randomness.
+func NewIdentity() ([]byte, error) {
+	id, err := newIdentity(Config{})
+	if err != nil {
+		return nil, err
+	}
+	return id.marshal()
+}
+
 // newIdentity takes what cfg gives and makes the rest: with AwaitIdentity only a
 // key, because nothing is built without one. It fails when there is no
-// randomness.
+// randomness, and on a Config.Identity that is damaged.
 func newIdentity(cfg Config) (identity, error) {
+	if cfg.Identity != nil {
+		id, err := unmarshalIdentity(cfg.Identity)
+		if err != nil {
+			return identity{}, fmt.Errorf("the identity: %w: %w", ErrKept, err)
+		}
+		return id, nil
+	}
 	id := identity{key: cfg.ServiceAccountKey, ca: cfg.CA, rootCA: cfg.RootCA}
 	var err error
 	if id.key == nil {
@@ -114,6 +131,10 @@ func signer(pkcs8 []byte) (crypto.Signer, error) {
 	return s, nil
 }
 
+// ErrKept is in what New returns when Config.Identity or Config.Entries cannot be
+// used. Without them it may succeed.
+var ErrKept = errors.New("what was kept of an earlier engine cannot be used")
+
 // Freeze holds back all writes to the store, until Renew or Restore: what is copied
 // from then on is at the same revision for all. Requests that write wait.
 func (e *Engine) Freeze() { e.held = e.store.Hold() }
@@ -149,6 +170,16 @@ func (e *Engine) Renew(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("renew: %w", err)
 	}
 	return kept, nil
+}
+
+// Base returns what is in the store of an engine that has been frozen: together
+// with what Config.Tap is told of from then on, all that Config.Entries needs. It
+// must be called before Renew and Restore. The error is that of a damaged store.
+func (e *Engine) Base() ([]etcd.Entry, error) {
+	if e.held == nil {
+		return nil, errors.New("the engine was not frozen")
+	}
+	return e.held.Entries()
 }
 
 // Restore is Renew for an engine that is to be what another copy has become: with

@@ -92,7 +92,15 @@ func run(host *boundary.Host, start time.Time) error {
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	tokens := peopleTokens()
 	c.Admit(tokens)
+	if err := keep.begin(&c); err != nil {
+		return err
+	}
 	engine, err := core.New(context.Background(), c)
+	if errors.Is(err, core.ErrKept) {
+		keep.refuse(err)
+		c.Identity, c.Entries = nil, nil
+		engine, err = core.New(context.Background(), c)
+	}
 	if err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}
@@ -103,7 +111,7 @@ func run(host *boundary.Host, start time.Time) error {
 			return errors.Join(fmt.Errorf("start the terminal: %w", err), engine.Close())
 		}
 		defer terminals.Close() // what it may return is of no interest any more
-		handler = with
+		handler = withSettings(with, s, engine)
 	}
 	b.SetHandler(withRequestLog(handler, requests))
 

@@ -9,6 +9,13 @@ import { startEngine } from './host/engine.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const built = join(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 
+/** An engine of other settings, which starts from nothing. */
+async function other(config, kept) {
+  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), config, kept, onLog: () => {} });
+  await engine.stage('ready');
+  return engine;
+}
+
 async function visit(kept) {
   let log = '';
   const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot: join(built, 'kubetab.snapshot'), kept, onLog: (text) => (log += text) });
@@ -76,6 +83,47 @@ test('a token of an earlier visit is still good', async () => {
   assert.equal((await ask(third, `${maps}/three`)).data.value, '3');
   const response = await third.fetch('/api', { headers: { authorization: `Bearer ${token}` } });
   assert.equal(response.status, 200);
+  await third.close();
+});
+
+test('an engine with other settings goes on with the same objects, and the snapshot after it', async () => {
+  const visitor = await visit(kept);
+  const before = await ask(visitor, `${maps}/three`);
+  await visitor.close();
+
+  const older = await other({ emulatedVersion: '1.36', nodes: 3 }, kept);
+  assert.equal(older.refusedKept, undefined);
+  assert.equal((await ask(older, '/version')).emulationMinor, '36');
+  assert.deepEqual(await ask(older, `${maps}/three`), before);
+  assert.equal((await older.fetch('/api', { headers: { authorization: `Bearer ${token}` } })).status, 200);
+  const nodes = async (engine) => (await ask(engine, '/api/v1/nodes')).items.map(({ metadata }) => metadata.name);
+  assert.equal((await nodes(older)).length, 3);
+  const four = await ask(older, maps, 'POST', map('four', '4'));
+  assert.ok(Number(four.metadata.resourceVersion) > Number(before.metadata.resourceVersion));
+  await older.close();
+
+  const back = await visit(kept);
+  assert.equal(back.refusedKept, undefined);
+  assert.deepEqual((await ask(back, `${maps}/four`)).metadata, four.metadata);
+  assert.equal((await ask(back, '/version')).emulationMinor, '37');
+  await back.close();
+});
+
+test('a cluster that began without the snapshot goes on without it', async () => {
+  const mine = new Map();
+  const first = await other({ nodes: 1 }, mine);
+  const made = await ask(first, '/api/v1/namespaces', 'POST', { metadata: { name: 'visited' } });
+  assert.equal(made.http, 201);
+  await first.close();
+  const second = await other({}, mine);
+  assert.equal(second.refusedKept, undefined);
+  assert.deepEqual((await ask(second, '/api/v1/namespaces/visited')).metadata.uid, made.metadata.uid);
+  await second.close();
+
+  mine.set('base', Uint8Array.of(9));
+  const third = await other({}, mine);
+  assert.match(third.refusedKept, /no packed entries/);
+  assert.equal((await ask(third, '/api/v1/namespaces/visited')).http, 404);
   await third.close();
 });
 

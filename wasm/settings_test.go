@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/kubetab/kubetab/core"
 )
 
 func TestSettings(t *testing.T) {
@@ -32,5 +37,60 @@ func TestSettingsErrors(t *testing.T) {
 		if _, err := parseSettings(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "kubetabHost.config") {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func TestSettingsAreTriedBeforeAnEngineIs(t *testing.T) {
+	engine, err := core.New(t.Context(), core.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := engine.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	handler := withSettings(http.NotFoundHandler(), settings{}, engine)
+	ask := func(method, query, body string, header ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, settingsPath+query, strings.NewReader(body))
+		if len(header) > 0 {
+			r.Header.Set(header[0], header[1])
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	var answer settingsAnswer
+	w := ask(http.MethodGet, "", "")
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Nodes != defaultNodes || len(answer.Choices.Versions) < 2 || len(answer.Unserved) > 0 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	older := answer.Choices.Versions[1]
+	w = ask(http.MethodGet, "?emulated-version="+older, "")
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Choices.Version != older {
+		t.Errorf("of %s: %d %s", older, w.Code, w.Body)
+	}
+	for _, tc := range []struct {
+		method, query, body string
+		code                int
+		words               string
+	}{
+		{http.MethodGet, "?emulated-version=1.1", "", http.StatusUnprocessableEntity, "is not between"},
+		{http.MethodPost, "", `{"emulatedVersion":"` + older + `","runtimeConfig":{"api/all":"true"},"nodes":3,"controllers":["*","-job-controller"]}`, http.StatusNoContent, ""},
+		{http.MethodPost, "", `{"featureGates":{"Nope":true}}`, http.StatusUnprocessableEntity, "unrecognized feature gate: Nope"},
+		{http.MethodPost, "", `{"nodes":-1}`, http.StatusUnprocessableEntity, "from 0 to 100"},
+		{http.MethodPost, "", `{"nope":1}`, http.StatusBadRequest, "unknown field"},
+		{http.MethodPost, "", ``, http.StatusBadRequest, "empty"},
+		{http.MethodDelete, "", ``, http.StatusMethodNotAllowed, "GET"},
+	} {
+		if w := ask(tc.method, tc.query, tc.body); w.Code != tc.code || !strings.Contains(w.Body.String(), tc.words) {
+			t.Errorf("%s %s %s: %d %s", tc.method, tc.query, tc.body, w.Code, w.Body)
+		}
+	}
+	if w := ask(http.MethodGet, "", "", "Authorization", "Bearer x"); w.Code != http.StatusForbidden {
+		t.Errorf("with credentials: %d", w.Code)
 	}
 }

@@ -30,8 +30,8 @@ export class EngineError extends Error {
  * @param {object} options
  * @param {string} options.wasm path of the module; wasm_exec.js lies beside it, and what wasm/split has cut off as .rest.wasm
  * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
- * @param {Map<string, Uint8Array>} [options.kept] what an engine that went on from the snapshot has done since: done
- *   again if there is anything, and added to; refusedKept of the engine says why not
+ * @param {Map<string, Uint8Array>} [options.kept] what an earlier engine has done, from the snapshot on or from nothing:
+ *   done again if there is anything, and added to; refusedKept of the engine says why not
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
@@ -71,7 +71,6 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
       recordCalls(instance, calls);
       thaw(go, instance, frozen);
       globalThis.kubetabHost.started();
-      for (const [name, record] of kept ?? []) globalThis.kubetabEngine.kept(name, record);
       globalThis.kubetabEngine.thawed();
       await engine.stage('ready'); // what others may not share has been made anew
       return engine;
@@ -302,6 +301,7 @@ export class Engine {
       config,
       started: () => {
         this.#functions = globalThis.kubetabEngine;
+        for (const [name, record] of [...(kept ?? [])]) this.#functions.kept(name, record);
         this.#settleStarted.resolve();
       },
       stage: (name, ms) => {

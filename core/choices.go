@@ -1,0 +1,152 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/server/resourceconfig"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/controlplane"
+
+	"github.com/kubetab/kubetab/core/controllers"
+)
+
+// Choices are what Config.EmulatedVersion, FeatureGates, RuntimeConfig and
+// Controllers can be, as the upstream that is linked has it.
+type Choices struct {
+	// Version is the emulated version that the rest is of.
+	Version string `json:"version"`
+	// Versions are all that can be emulated, newest first: the first is the
+	// program's own.
+	Versions []string `json:"versions"`
+	// FeatureGates are those that exist in Version, by name.
+	FeatureGates []Gate `json:"featureGates"`
+	// GroupVersions are those of which Version has a kind.
+	GroupVersions []GroupVersion       `json:"groupVersions"`
+	Controllers   []controllers.Choice `json:"controllers"`
+}
+
+// Gate is a feature gate in one version.
+type Gate struct {
+	Name string `json:"name"`
+	// Stage is ALPHA, BETA, DEPRECATED, or empty for GA, as upstream writes it.
+	Stage   string `json:"stage"`
+	Default bool   `json:"default"`
+	// Locked says that only the default can be set.
+	Locked bool `json:"locked"`
+	// Needs are the gates without which it cannot be on.
+	Needs []string `json:"needs,omitempty"`
+}
+
+// GroupVersion is what a runtime-config can turn on and off.
+type GroupVersion struct {
+	// Name is the key: "batch/v1", and "v1" for the core group.
+	Name    string `json:"name"`
+	Default bool   `json:"default"`
+}
+
+// ChoicesFor returns the choices for an emulated version; empty is the program's
+// own. It fails on a version that cannot be emulated.
+func ChoicesFor(emulated string) (Choices, error) {
+	effective, gate, err := trial(nil, emulated)
+	if err != nil {
+		return Choices{}, err
+	}
+	v := effective.EmulationVersion()
+	choices := Choices{Version: short(v), Controllers: controllers.Choices()}
+	for own := effective.BinaryVersion(); ; own = own.SubtractMinor(1) {
+		other := compatibility.DefaultBuildEffectiveVersion()
+		other.SetEmulationVersion(own)
+		if len(other.Validate()) > 0 {
+			break
+		}
+		choices.Versions = append(choices.Versions, short(own))
+	}
+
+	needs := utilfeature.DefaultMutableFeatureGate.Dependencies()
+	for name, spec := range gate.GetAll() {
+		each := Gate{Name: string(name), Stage: string(spec.PreRelease), Default: spec.Default, Locked: spec.LockToDefault}
+		if off, ours := gatesOff[each.Name]; ours && !each.Locked {
+			each.Default = off
+		}
+		for _, other := range needs[name] {
+			each.Needs = append(each.Needs, string(other))
+		}
+		choices.FeatureGates = append(choices.FeatureGates, each)
+	}
+	slices.SortFunc(choices.FeatureGates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+
+	defaults := controlplane.DefaultAPIResourceConfigSource().GroupVersionConfigs
+	for _, gv := range legacyscheme.Scheme.PrioritizedVersionsAllGroups() {
+		if on, known := defaults[gv]; known && exists(gv, v) {
+			choices.GroupVersions = append(choices.GroupVersions, GroupVersion{gv.String(), on})
+		}
+	}
+	return choices, nil
+}
+
+// Check fails as New does on an emulated version, feature gates, a runtime-config
+// and controllers that cannot be, without starting anything.
+func (c Config) Check() error {
+	if _, _, err := trial(c.FeatureGates, c.EmulatedVersion); err != nil {
+		return err
+	}
+	if err := controllers.Check(c.Controllers); err != nil {
+		return err
+	}
+	enablement := chainConfig{Config: c}.enablement()
+	if errs := enablement.Validate(enablementSchemes...); len(errs) > 0 {
+		return fmt.Errorf("runtime-config: %w", errs[0])
+	}
+	if _, err := resourceconfig.MergeAPIResourceConfigs(controlplane.DefaultAPIResourceConfigSource(), enablement.RuntimeConfig, legacyscheme.Scheme); err != nil {
+		return fmt.Errorf("runtime-config: %w", err)
+	}
+	return nil
+}
+
+// trial is what the process's variables would be with these settings.
+func trial(gates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, featuregate.MutableVersionedFeatureGate, error) {
+	effective := compatibility.DefaultBuildEffectiveVersion()
+	gate := utilfeature.DefaultMutableFeatureGate.DeepCopyAndReset()
+	if err := gate.SetEmulationVersion(effective.BinaryVersion()); err != nil {
+		return nil, nil, err
+	}
+	if err := gate.AddDependencies(utilfeature.DefaultMutableFeatureGate.Dependencies()); err != nil {
+		return nil, nil, err
+	}
+	return effective, gate, setGlobals(effective, gate, withGatesOff(gates), emulated)
+}
+
+// lifecycle is what k8s.io/code-generator's prerelease-lifecycle-gen writes.
+type lifecycle interface {
+	APILifecycleIntroduced() (major, minor int)
+}
+
+// exists reports whether a group version has a kind that was there in a version,
+// as upstream decides when it installs APIs (genericapiserver's
+// RemoveUnavailableKinds), or kinds that do not say since when they are.
+func exists(gv schema.GroupVersion, v *version.Version) bool {
+	dated := false
+	for kind := range legacyscheme.Scheme.KnownTypes(gv) {
+		object, err := legacyscheme.Scheme.New(gv.WithKind(kind))
+		if err != nil {
+			continue
+		}
+		if since, ok := object.(lifecycle); ok {
+			dated = true
+			if major, minor := since.APILifecycleIntroduced(); !v.LessThan(version.MajorMinor(uint(major), uint(minor))) {
+				return true
+			}
+		}
+	}
+	return !dated
+}
+
+func short(v *version.Version) string { return fmt.Sprintf("%d.%d", v.Major(), v.Minor()) }

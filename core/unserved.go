@@ -1,0 +1,109 @@
+package core
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	clientv3kubernetes "go.etcd.io/etcd/client/v3/kubernetes"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// Unserved are objects in the store that no API of this server shows.
+type Unserved struct {
+	// APIVersion is what they are stored as.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Count      int    `json:"count"`
+}
+
+// protobufPrefix begins what runtime/serializer/protobuf has written.
+var protobufPrefix = []byte{'k', '8', 's', 0}
+
+// unservedPage is how many records are looked at together.
+const unservedPage = 500
+
+// Unserved counts the objects that were made while other settings served their
+// kinds: they stay as they are, and are there again with those settings. It reads
+// the whole store. It fails when discovery does, and with ctx's error.
+func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(e.RESTConfig())
+	if err != nil {
+		return nil, err
+	}
+	_, lists, err := client.ServerGroupsAndResources()
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
+		return nil, err
+	}
+	served := map[schema.GroupKind]bool{}
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			served[schema.GroupKind{Group: cmp.Or(resource.Group, gv.Group), Kind: resource.Kind}] = true
+		}
+	}
+	counts := map[metav1.TypeMeta]int{}
+	err = e.eachStored(ctx, func(of metav1.TypeMeta) {
+		if !served[schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()] && !internalKinds[of.Kind] {
+			counts[of]++
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	unserved := []Unserved{}
+	for of, n := range counts {
+		unserved = append(unserved, Unserved{of.APIVersion, of.Kind, n})
+	}
+	slices.SortFunc(unserved, func(a, b Unserved) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
+	})
+	return unserved, nil
+}
+
+// internalKinds are what allocators keep in the store, which no API ever shows.
+var internalKinds = map[string]bool{"RangeAllocation": true}
+
+// eachStored calls f with the type of each record that has one.
+func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error {
+	store := e.store.Client()
+	options := clientv3kubernetes.ListOptions{Limit: unservedPage}
+	for {
+		page, err := store.Kubernetes.List(ctx, storagePrefix+"/", options)
+		if err != nil {
+			return fmt.Errorf("read the store: %w", err)
+		}
+		for _, kv := range page.Kvs {
+			if of, ok := storedType(kv.Value); ok {
+				f(of)
+			}
+		}
+		if len(page.Kvs) == 0 || int64(len(page.Kvs)) >= page.Count {
+			return nil
+		}
+		options.Continue = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+		options.Revision = page.Revision
+	}
+}
+
+// storedType reads the type of a record in protobuf or JSON.
+func storedType(record []byte) (metav1.TypeMeta, bool) {
+	if wire, ok := bytes.CutPrefix(record, protobufPrefix); ok {
+		var unknown runtime.Unknown
+		if unknown.Unmarshal(wire) != nil {
+			return metav1.TypeMeta{}, false
+		}
+		return metav1.TypeMeta{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, unknown.Kind != ""
+	}
+	var of metav1.TypeMeta
+	return of, json.Unmarshal(record, &of) == nil && of.Kind != ""
+}
