@@ -14,7 +14,7 @@
  */
 
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
-export type ProtocolVersion = 2;
+export type ProtocolVersion = 3;
 
 /** Name and value as they came: duplicates and their order survive, which a record would lose. */
 export type HeaderPair = readonly [name: string, value: string];
@@ -50,16 +50,20 @@ export interface BeginRequest {
 }
 
 /**
- * Ends the running engine, whatever its state, and starts a new one with an empty store. With settings of its
- * own it starts from nothing: the snapshot was taken with the defaults.
+ * Ends the running engine, whatever its state, and starts a new one: with the objects of the old one, or with an empty
+ * store. Without settings it has those of the old one, or the defaults if its store is empty. With settings that are
+ * not the defaults it starts from nothing: the snapshot was taken with the defaults. Settings that it does not start
+ * with are taken back: see `Run.refused`.
  */
 export interface Restart {
   readonly type: 'restart';
   readonly settings?: EngineSettings;
+  readonly objects: 'kept' | 'none';
 }
 
-/** What may differ from the defaults; wasm/settings.go says what each means. */
+/** What differs from the defaults; wasm/settings.go says what each means. */
 export interface EngineSettings {
+  readonly emulatedVersion?: string;
   readonly runtimeConfig?: Readonly<Record<string, string>>;
   readonly featureGates?: Readonly<Record<string, boolean>>;
   readonly nodes?: number;
@@ -148,6 +152,19 @@ export interface Ready {
   readonly startMs: number;
   readonly downloadMs: number;
   readonly stages: readonly StageTime[];
+  readonly run: Run;
+}
+
+/** How an engine that is ready came to be. */
+export interface Run {
+  readonly settings: EngineSettings;
+  readonly from: 'snapshot' | 'nothing';
+  /** Whether its objects are those of an earlier one. */
+  readonly cluster: 'new' | 'kept';
+  /** Settings that were asked for last and did not start; this engine has the earlier ones again. */
+  readonly refused: { readonly settings: EngineSettings; readonly why: string } | null;
+  /** Why what was kept of the cluster is of no use; it is left as it is, and nothing is kept. */
+  readonly notKept: string | null;
 }
 
 /** `what` happened, `why` in one sentence, and all that the program printed before its end. */

@@ -4,6 +4,7 @@ import type {
   EngineStats,
   FromEngine,
   Hello,
+  Restart,
   ToEngine,
 } from '../protocol';
 import { exchange, type StreamCount } from './exchange';
@@ -85,8 +86,8 @@ export class EngineLink {
     this.#send({ type: 'introduce', port }, [port]);
   }
 
-  restart(settings?: EngineSettings): void {
-    this.#send(settings ? { type: 'restart', settings } : { type: 'restart' });
+  restart(objects: Restart['objects'], settings?: EngineSettings): void {
+    this.#send({ type: 'restart', objects, ...(settings && { settings }) });
   }
 
   close(): void {

@@ -4,13 +4,28 @@ import type {
   EngineSettings,
   EngineState,
   EngineStats,
+  Restart,
+  Run,
   StageTime,
 } from '../protocol';
 import { Kept } from './kept';
 import type { ModuleInfo } from './module';
-import { Program } from './program';
+import { isDefault, Program } from './program';
 import { answerUnavailable, Requests } from './requests';
 import type { KubetabEngine } from './seam';
+
+/** How long an engine with other settings may take until it is ready, in ms: some stop it from ever being so. */
+const PATIENCE = 120_000;
+
+/** Whether other settings could make a difference. */
+function isOfSettings({ cause }: Dead): boolean {
+  return cause === 'crash' || cause === 'exit';
+}
+
+function overdueWords(output: string): string {
+  const last = output.trim().split('\n').slice(-3).join('\n');
+  return `It was not ready after ${PATIENCE / 1000} seconds.${last && ` Its last words: ${last}`}`;
+}
 
 /**
  * The one engine of this worker: starts it, knows what it is doing, gives it requests, starts it again when asked to.
@@ -26,6 +41,10 @@ export class Keeper {
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;
   #state: EngineState;
+  /** Settings that an engine was ready with, to go back to when it does not start with others. */
+  #proven: EngineSettings = {};
+  #refused: Run['refused'] = null;
+  #overdue: ReturnType<typeof setTimeout> | undefined;
 
   constructor(info: ModuleInfo, base: URL) {
     this.#info = info;
@@ -56,31 +75,62 @@ export class Keeper {
         this.#engine = engine;
       },
       onStage: (stage) => {
+        if (stage.name === 'compile') {
+          this.#overdue = setTimeout(() => {
+            this.#takeBack(program, overdueWords(program.output));
+          }, PATIENCE);
+        }
         stages.push(stage);
         const ms = performance.now() - began;
         if (stage.name === 'ready') {
-          this.#set({ phase: 'ready', startMs: ms, downloadMs, stages });
+          clearTimeout(this.#overdue);
+          const run = { ...program.origin, refused: this.#refused };
+          this.#proven = run.settings;
+          this.#kept?.keepSettings(run.settings);
+          this.#set({ phase: 'ready', startMs: ms, downloadMs, stages, run });
         } else if (this.#state.phase === 'ready') {
           this.#set({ ...this.#state, stages: [...stages] });
         } else {
           this.#set({ phase: 'starting', stage: stage.name, ms });
         }
       },
-      onDead: (dead) => this.#died(dead),
+      onDead: (dead) => {
+        if (!isOfSettings(dead) || !this.#takeBack(program, dead.why)) this.#died(dead);
+      },
     });
     this.#program = program;
     this.#set({ ...this.#fresh() });
     void program.run(this.#info, this.#base, settings);
   }
 
-  /** Ends the engine, forgets the cluster, and starts anew. */
-  restart(settings?: EngineSettings): void {
+  /** See `Restart`. */
+  restart(objects: Restart['objects'], settings?: EngineSettings): void {
+    this.#refused = null;
+    this.#end();
+    const wanted = settings ?? (objects === 'none' ? {} : undefined);
+    const forgotten = objects === 'none' ? this.#kept?.clear() : undefined;
+    void Promise.resolve(forgotten).then(() => {
+      this.start(wanted);
+    });
+  }
+
+  /** Settings that an engine did not start with: back to the last that one did. Returns false where there are none. */
+  #takeBack(program: Program, why: string): boolean {
+    const { settings } = program.origin;
+    if (isDefault(settings) || program !== this.#program) return false;
+    if (this.#state.phase !== 'starting') return false; // it is not for the settings
+    this.#refused = { settings, why };
+    this.#end();
+    this.start(this.#proven);
+    return true;
+  }
+
+  #end(): void {
+    clearTimeout(this.#overdue);
     this.#program?.stop(this.#engine);
     this.#engine = null;
     this.#requests.failAll('The API server was restarted.');
     this.#set(this.#fresh());
-    if (this.#kept) void this.#kept.clear().then(() => this.start(settings));
-    else this.start(settings);
   }
 
   request(message: BeginRequest, owner: object): void {

@@ -1,6 +1,21 @@
+import type { EngineSettings, Run } from '../protocol';
+
+/** What an earlier engine has left. */
+export interface Earlier {
+  readonly settings: EngineSettings;
+  /** What the entries go on from; null when there are none. */
+  readonly from: Run['from'] | null;
+  readonly entries: readonly (readonly [name: string, record: Uint8Array])[];
+}
+
+/** What is kept beside the entries. No entry's name begins like these. */
+const SETTINGS = ' settings';
+const FROM = ' from';
+
 /**
  * What the cluster of this browser has become, kept from visit to visit in IndexedDB: entries of the engine's journal,
- * under the snapshot they go on from. Another build has another snapshot, and with it a cluster of its own.
+ * under the snapshot they go on from, and the settings that the engine ran with. Another build has another snapshot, and
+ * with it a cluster of its own.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
  * one began; so what is there is always a state that the cluster had, at most some milliseconds old.
@@ -10,7 +25,8 @@ export class Kept {
   readonly #database: Promise<IDBDatabase>;
   #waiting: Change[] = [];
   #writing = false;
-  #broken = false;
+  #written: Promise<void> = Promise.resolve();
+  #stopped = false;
 
   /** @param base names the snapshot */
   constructor(base: string) {
@@ -19,35 +35,56 @@ export class Kept {
     this.#database.catch((error) => this.#fail(error));
   }
 
-  /** Everything, by name. Without a database there is nothing. */
-  async read(): Promise<[name: string, record: Uint8Array][]> {
+  /** Everything, with what was given to keep before. Without a database there is nothing. */
+  async read(): Promise<Earlier> {
+    let settings: EngineSettings = {};
+    let from: Earlier['from'] = null;
+    const entries: [string, Uint8Array][] = [];
     try {
+      await this.#written;
       const store = (await this.#database).transaction(STORE).objectStore(STORE);
       const [keys, records] = await Promise.all([
         done(store.getAllKeys(this.#all())),
         done(store.getAll(this.#all())),
       ]);
-      return keys.map((key, i) => [(key as [string, string])[1], records[i] as Uint8Array]);
+      keys.forEach((key, i) => {
+        const name = (key as [string, string])[1];
+        if (name === SETTINGS) settings = unspelled(records[i] as Uint8Array);
+        else if (name === FROM) from = unspelled(records[i] as Uint8Array);
+        else entries.push([name, records[i] as Uint8Array]);
+      });
+      // Builds before settings were kept wrote entries alone.
+      if (entries.length > 0) from ??= 'snapshot';
+      else from = null;
     } catch (error) {
       this.#fail(error);
-      return [];
     }
+    return { settings, from, entries };
+  }
+
+  /** What the first entry goes on from. */
+  keepFrom(from: Run['from']): void {
+    this.#put({ name: FROM, record: spelled(from), superseded: [] });
+  }
+
+  /** What an engine has become ready with. */
+  keepSettings(settings: EngineSettings): void {
+    this.#put({ name: SETTINGS, record: spelled(settings), superseded: [] });
   }
 
   /** kubetabHost.keep. */
   keep(name: string, record: Uint8Array, superseded: string): void {
-    if (this.#broken) return;
-    this.#waiting.push({
+    this.#put({
       name,
-      record,
+      record: record.byteLength > 0 ? record : null,
       superseded: superseded === '' ? [] : superseded.split(' '),
     });
-    if (!this.#writing) void this.#write();
   }
 
   /** Forgets everything, and is done when that is on the disk. */
   async clear(): Promise<void> {
     this.#waiting = [];
+    this.#stopped = false;
     try {
       const database = await this.#database;
       await done(database.transaction(STORE, 'readwrite').objectStore(STORE).delete(this.#all()));
@@ -56,10 +93,16 @@ export class Kept {
     }
   }
 
-  /** Keeps nothing more, and leaves what is there. */
+  /** Keeps nothing more until `clear`, and leaves what is there. */
   stop(): void {
-    this.#broken = true;
+    this.#stopped = true;
     this.#waiting = [];
+  }
+
+  #put(change: Change): void {
+    if (this.#stopped) return;
+    this.#waiting.push(change);
+    if (!this.#writing) this.#written = this.#write();
   }
 
   async #write(): Promise<void> {
@@ -73,8 +116,8 @@ export class Kept {
         const store = transaction.objectStore(STORE);
         for (const { name, record, superseded } of changes) {
           for (const old of superseded) store.delete([this.#base, old]);
-          if (record.byteLength > 0) store.put(record, [this.#base, name]);
-          else store.delete([this.#base, name]);
+          if (record === null) store.delete([this.#base, name]);
+          else store.put(record, [this.#base, name]);
         }
         await new Promise<void>((resolve, reject) => {
           transaction.oncomplete = () => resolve();
@@ -93,7 +136,7 @@ export class Kept {
   }
 
   #fail(error: unknown): void {
-    if (this.#broken) return;
+    if (this.#stopped) return;
     this.stop();
     console.warn(`kubetab: the cluster is not kept for the next visit: ${String(error)}`);
   }
@@ -101,8 +144,17 @@ export class Kept {
 
 interface Change {
   readonly name: string;
-  readonly record: Uint8Array;
+  /** Null to forget. */
+  readonly record: Uint8Array | null;
   readonly superseded: readonly string[];
+}
+
+function spelled(fact: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(fact));
+}
+
+function unspelled<T>(record: Uint8Array): T {
+  return JSON.parse(new TextDecoder().decode(record)) as T;
 }
 
 const STORE = 'journal';

@@ -50,7 +50,7 @@ export class Parties {
         this.#keeper.request(message, port);
         return;
       case 'restart':
-        this.#keeper.restart(message.settings);
+        this.#keeper.restart(message.objects, message.settings);
         return;
       case 'stats':
         post(port, { type: 'stats', nonce: message.nonce, stats: this.#keeper.stats() });

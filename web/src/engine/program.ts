@@ -4,9 +4,9 @@ import { restOnDemand } from '../../../wasm/rest.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { coarseWhileIdle } from '../../../wasm/timers.mjs';
-import type { Dead, EngineSettings, StageTime } from '../protocol';
+import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
 import { DownloadError, downloadNow, type OnBytes, together } from './download';
-import type { Kept } from './kept';
+import type { Earlier, Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
@@ -38,6 +38,8 @@ export class Program {
   #offered = false;
   #fatal = '';
   #compiled = false;
+  #keeps = false;
+  #run: Omit<Run, 'refused'> = { settings: {}, from: 'nothing', cluster: 'new', notKept: null };
 
   /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
   constructor(requests: Requests, kept: Kept | null, events: ProgramEvents) {
@@ -46,7 +48,18 @@ export class Program {
     this.#events = events;
   }
 
-  async run(info: ModuleInfo, base: URL, settings?: EngineSettings): Promise<void> {
+  /** How it came to be; to be read when it is ready. */
+  get origin(): Omit<Run, 'refused'> {
+    return this.#run;
+  }
+
+  /** What the program has printed. */
+  get output(): string {
+    return this.#output.text();
+  }
+
+  /** @param wanted the settings; undefined for those of the earlier engine, and the defaults if there was none */
+  async run(info: ModuleInfo, base: URL, wanted?: EngineSettings): Promise<void> {
     const began = performance.now();
     try {
       const missing = missingFeature();
@@ -55,12 +68,24 @@ export class Program {
         return;
       }
       const [ofModule, ofSnapshot] = together(2, this.#events.onBytes) as [OnBytes, OnBytes];
+      const reading = this.#kept?.read() ?? Promise.resolve(NOTHING);
+      const fitting = async () => {
+        const { settings, from } = await reading;
+        const asTaken = isDefault(wanted ?? settings) && from !== 'nothing';
+        return asTaken ? fetchSnapshot(info, base, ofSnapshot) : null;
+      };
       const [module, snapshot, earlier] = await Promise.all([
         compileModule(info, base, ofModule),
-        settings ? null : fetchSnapshot(info, base, ofSnapshot),
-        this.#kept?.read() ?? [],
+        fitting(),
+        reading,
       ]);
       if (this.#over) return;
+      const settings = wanted ?? earlier.settings;
+      const cluster = earlier.from ? 'kept' : 'new';
+      this.#run = { settings, from: snapshot ? 'snapshot' : 'nothing', cluster, notKept: null };
+      // A cluster that begins without the snapshot, where the next visit may have it, is not worth to be gone on with.
+      this.#keeps = snapshot !== null || earlier.from !== null || !isDefault(settings);
+      if (this.#keeps && !earlier.from) this.#kept?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
       const readRest = () => {
@@ -69,7 +94,7 @@ export class Program {
         return downloadNow(info.rest, base);
       };
       if (!snapshot || !(await this.#resume(module, readRest, base, snapshot, earlier))) {
-        await this.#start(module, readRest, settings);
+        await this.#start(module, readRest, settings, earlier);
       }
     } catch (error) {
       this.failed(error);
@@ -103,10 +128,15 @@ export class Program {
   async #start(
     module: WebAssembly.Module,
     readRest: ReadRest,
-    settings?: EngineSettings,
+    settings: EngineSettings,
+    earlier: Earlier,
   ): Promise<void> {
     const go = this.#newGo();
-    this.#setHost(settings ? JSON.stringify(settings) : '', () => this.#offer());
+    this.#run = { ...this.#run, from: 'nothing' };
+    this.#setHost(isDefault(settings) ? '' : JSON.stringify(settings), () => {
+      this.#giveBack(earlier);
+      this.#offer();
+    });
     const linkRest = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     linkRest(instance);
@@ -119,7 +149,7 @@ export class Program {
     readRest: ReadRest,
     base: URL,
     snapshot: Snapshot,
-    earlier: readonly [name: string, record: Uint8Array][],
+    earlier: Earlier,
   ): Promise<boolean> {
     const go = this.#newGo();
     this.#setHost('');
@@ -135,12 +165,16 @@ export class Program {
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
       notUsed(error);
+      this.#keeps = earlier.from !== null;
       return false;
     }
-    const engine = globalThis.kubetabEngine;
-    for (const [name, record] of earlier) engine?.kept(name, record);
-    engine?.thawed();
+    this.#giveBack(earlier);
+    globalThis.kubetabEngine?.thawed();
     return true;
+  }
+
+  #giveBack({ entries }: Earlier): void {
+    for (const [name, record] of entries) globalThis.kubetabEngine?.kept(name, record);
   }
 
   #newGo(): GoProgram {
@@ -201,12 +235,15 @@ export class Program {
       pull: (id) => {
         if (alive()) requests.pull(id);
       },
-      keep: (name, record, superseded) => {
-        if (alive()) this.#kept?.keep(name, record, superseded);
-      },
+      keep: this.#keeps
+        ? (name, record, superseded) => {
+            if (alive()) this.#kept?.keep(name, record, superseded);
+          }
+        : null,
       notKept: (why) => {
         if (!alive()) return;
         this.#kept?.stop();
+        this.#run = { ...this.#run, cluster: 'new', notKept: why };
         console.warn(
           `kubetab: what was kept of the cluster cannot be used, and is left as it is: ${why}`,
         );
@@ -234,6 +271,13 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
 }
 
 type ReadRest = (slot: number) => Uint8Array;
+
+const NOTHING: Earlier = { settings: {}, from: null, entries: [] };
+
+/** Whether these are the settings that the snapshot was taken with. */
+export function isDefault(settings: EngineSettings): boolean {
+  return Object.keys(settings).length === 0;
+}
 
 /** Calls into Go that throw mean that the program is broken, wherever the call came from. */
 function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): KubetabEngine {

@@ -10,7 +10,7 @@
 export interface KubetabHost {
   /** JSON for the engine's configuration; empty means defaults. */
   readonly config: string;
-  /** `globalThis.kubetabEngine` is set: requests may come. */
+  /** `globalThis.kubetabEngine` is set: requests may come. What was kept is given back before this returns. */
   started(): void;
   /** A stage is done, `ms` after main() began. The last is `ready`. */
   stage(name: string, ms: number): void;
@@ -24,10 +24,11 @@ export interface KubetabHost {
   /** Go has consumed a piece of the request body: the next may be sent. One piece is in flight at most. */
   pull(id: number): void;
   /**
-   * A program that went on from a snapshot did something: the record is to be kept under the name, those under the names
-   * superseded (separated by spaces) are not needed any more. An empty record is to be forgotten.
+   * The program did something: the record is to be kept under the name, those under the names
+   * superseded (separated by spaces) are not needed any more. An empty record is to be forgotten. Null where nothing is
+   * kept.
    */
-  keep(name: string, record: Uint8Array, superseded: string): void;
+  readonly keep: ((name: string, record: Uint8Array, superseded: string) => void) | null;
   /** What was kept could not be used; nothing will be kept. */
   notKept(why: string): void;
   /** The Go program is dying. */
@@ -45,7 +46,7 @@ export interface KubetabEngine {
   cancel(id: number): void;
   /** JSON of EngineStats. */
   stats(): string;
-  /** What `keep` was given by an earlier program; called before `thawed`. */
+  /** What `keep` was given by an earlier program; called before `thawed`, or while Go calls `started`. */
   kept(name: string, record: Uint8Array): void;
   /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
   thawed(): void;

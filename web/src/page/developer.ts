@@ -1,5 +1,5 @@
 import type { ApiClient } from '../client';
-import type { EngineSettings, EngineState, EngineStats } from '../protocol';
+import type { EngineSettings, EngineState, EngineStats, Restart } from '../protocol';
 import { directApi, engineState, engineStats, refreshStats, restartEngine } from './engine/cluster';
 
 /** `kubetab` in the browser's own console. `fetch('api/v1/namespaces')` needs none of it. */
@@ -9,8 +9,11 @@ export interface Developer {
   readonly state: EngineState | null;
   /** Asks the engine now; null while it is not ready. */
   stats(): Promise<EngineStats | null>;
-  /** Ends the engine and starts another, with an empty cluster and settings of its own if there are any. */
-  restart(settings?: EngineSettings): void;
+  /**
+   * Ends the engine and starts another, with settings of its own if there are any: with an empty cluster, or with the
+   * objects that there are.
+   */
+  restart(settings?: EngineSettings, objects?: Restart['objects']): void;
 }
 
 declare global {
@@ -31,7 +34,7 @@ export function offerDeveloper(): void {
       await refreshStats();
       return engineStats.value;
     },
-    restart: restartEngine,
+    restart: (settings, objects = 'none') => restartEngine(objects, settings),
   };
   Object.defineProperty(window, 'kubetab', { value: developer });
 }

@@ -3,6 +3,7 @@ import './style/base.css';
 import './style/parts.css';
 import './style/frame.css';
 import { render } from 'preact';
+import { followAddress } from './control/address';
 import { offerDeveloper } from './developer';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
@@ -13,6 +14,7 @@ import { followLog } from './requests/log';
 openCluster();
 offerDeveloper();
 followLog();
+followAddress();
 
 // English is at hand; another language comes before the first paint, so that nothing is read twice.
 void openLanguage().then(() => {

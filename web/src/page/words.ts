@@ -3,7 +3,7 @@ import { catalogue } from './language/language';
 
 const RELOAD =
   'Check the connection, then try again. If the site was updated a moment ago, reload the page.';
-const RESTART = 'Start it again for an empty cluster.';
+const RESTART = 'Start it again: your objects are kept.';
 
 /** Sentences of the frame; each view has its own, loaded with it. */
 export const english = {
@@ -109,6 +109,10 @@ export const english = {
       thaw: 'snapshot',
       ready: 'ready',
     },
+    from: 'Began',
+    origins: { snapshot: 'from its snapshot', nothing: 'from nothing' },
+    objects: 'Objects',
+    clusters: { new: 'a new cluster', kept: 'those of the last start' },
     memory: 'Memory',
     heap: 'of which Go heap in use',
     goroutines: 'Goroutines',
@@ -147,10 +151,11 @@ export const english = {
       download: RELOAD,
       unsupported: 'Use a current Chrome, Edge, Firefox or Safari.',
       crash:
-        'Start it again for an empty cluster. If it happens twice with the same request, that is a bug worth reporting with the output below.',
+        'Start it again: your objects are kept. If it happens twice with the same request, that is a bug worth reporting with the output below.',
       exit: RESTART,
     },
     again: 'Start again',
+    anew: 'Start with an empty cluster',
     output: 'What the program printed',
   },
   notice: {

@@ -2,7 +2,7 @@ import { number } from './language/figures';
 import type { Words } from './words';
 
 const RELOAD = '请检查网络连接后重试。如果站点刚刚更新过，请重新加载页面。';
-const RESTART = '可以重新启动，得到一个空集群。';
+const RESTART = '可以重新启动：对象会保留。';
 
 export const chinese: Words = {
   tagline: '在此标签页中运行的 Kubernetes API 服务器',
@@ -100,6 +100,10 @@ export const chinese: Words = {
       thaw: '快照',
       ready: '就绪',
     },
+    from: '起点',
+    origins: { snapshot: '从快照继续', nothing: '从头启动' },
+    objects: '对象',
+    clusters: { new: '新的集群', kept: '沿用上次启动的对象' },
     memory: '内存',
     heap: '其中正在使用的 Go 堆',
     goroutines: 'goroutine 数',
@@ -137,10 +141,11 @@ export const chinese: Words = {
       download: RELOAD,
       unsupported: '请使用当前版本的 Chrome、Edge、Firefox 或 Safari。',
       crash:
-        '可以重新启动，得到一个空集群。如果同一个请求两次引发崩溃，那就是值得报告的缺陷，请附上下面的输出。',
+        '可以重新启动：对象会保留。如果同一个请求两次引发崩溃，那就是值得报告的缺陷，请附上下面的输出。',
       exit: RESTART,
     },
     again: '重新启动',
+    anew: '以空集群启动',
     output: '程序的输出',
   },
   notice: {

@@ -11,7 +11,9 @@ import { nextTheme, theme } from '../frame/theme';
 import { LanguageMenu } from '../language/LanguageMenu';
 import { words as frameWords } from '../words';
 import { type ClockState, clockNow, engineClock, readClock, setClock, stepClock } from './clock';
+import { EngineSettings } from './EngineSettings';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
+import { RestartPart } from './RestartPart';
 import { words } from './words';
 
 /** Who one acts as, how time goes, what the engine is. */
@@ -22,6 +24,8 @@ export function SettingsView() {
       <div class="settings-columns">
         <IdentityPart />
         <ClockPart />
+        <EngineSettings />
+        <RestartPart />
         <section class="part">
           <h2>{words.engine.title}</h2>
           <p class="about">{words.engine.about}</p>

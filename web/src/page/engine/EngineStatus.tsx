@@ -115,11 +115,20 @@ function Details() {
   return (
     <section class="details" aria-label={words.details.title}>
       <EngineDetails />
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          if (confirm(words.details.restartAsk)) restartEngine('none');
+        }}
+      >
+        {words.details.restart}
+      </button>
     </section>
   );
 }
 
-/** Figures of this start and of now, and the way to start over. */
+/** Figures of this start and of now. */
 export function EngineDetails() {
   const state = engineState.value;
   const stats = engineStats.value;
@@ -133,6 +142,8 @@ export function EngineDetails() {
         {state?.phase === 'ready' && (
           <>
             <Row name={details.started} value={duration(state.startMs)} />
+            <Row name={details.from} value={details.origins[state.run.from]} faint />
+            <Row name={details.objects} value={details.clusters[state.run.cluster]} faint />
             <Row name={details.download} value={duration(state.downloadMs)} faint />
             {state.stages
               .filter(({ ms }) => ms > 0) // the others are steps of the download
@@ -167,15 +178,6 @@ export function EngineDetails() {
             : details.noServiceWorker}
         </p>
       )}
-      <button
-        type="button"
-        class="button"
-        onClick={() => {
-          if (confirm(details.restartAsk)) restartEngine();
-        }}
-      >
-        {details.restart}
-      </button>
     </>
   );
 }

@@ -13,8 +13,11 @@ export function EngineTrouble() {
       </p>
       <p>{words.dead.next[state.cause]}</p>
       <p>
-        <button type="button" class="button primary" onClick={() => restartEngine()}>
+        <button type="button" class="button primary" onClick={() => restartEngine('kept')}>
           {words.dead.again}
+        </button>{' '}
+        <button type="button" class="button" onClick={() => restartEngine('none')}>
+          {words.dead.anew}
         </button>
       </p>
       {state.output && (

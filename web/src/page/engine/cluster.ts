@@ -7,7 +7,7 @@ import {
   serveServiceWorker,
   type WithoutServiceWorker,
 } from '../../client/service-worker';
-import type { Dead, EngineSettings, EngineState, EngineStats } from '../../protocol';
+import type { Dead, EngineSettings, EngineState, EngineStats, Restart } from '../../protocol';
 import { words } from '../words';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
@@ -82,11 +82,11 @@ export function directApi(): ApiClient | null {
   return link && throughEnginePort(link, scope);
 }
 
-/** Starts the engine again with an empty store: after its death, or because the user wants a fresh cluster. */
-export function restartEngine(settings?: EngineSettings): void {
+/** Starts the engine again: after its death, for an empty cluster, or with other settings. See `Restart`. */
+export function restartEngine(objects: Restart['objects'], settings?: EngineSettings): void {
   notice.value = null;
   if (link && !link.lost.aborted) {
-    link.restart(settings);
+    link.restart(objects, settings);
   } else {
     engineState.value = null;
     lastWorker = '';

@@ -54,7 +54,7 @@ export function ownCommands(): readonly PaletteCommand[] {
       label: words.details.restart,
       keywords: 'restart reset',
       run: () => {
-        if (confirm(words.details.restartAsk)) restartEngine();
+        if (confirm(words.details.restartAsk)) restartEngine('none');
       },
     },
   ];

@@ -1,0 +1,87 @@
+import { useSignal } from '@preact/signals';
+import type { Restart } from '../../protocol';
+import { ready, restartEngine, scope } from '../engine/cluster';
+import { CopyButton } from '../parts/Copy';
+import { changed, draft, refusalOf, running, spell } from './engine-settings';
+import { words } from './words';
+
+/** The one way to other settings, to an empty cluster, and back. */
+export function RestartPart() {
+  const text = words.restart;
+  const objects = useSignal<Restart['objects']>('kept');
+  const asking = useSignal(false);
+  const refusal = useSignal('');
+  const restart = async () => {
+    refusal.value = '';
+    asking.value = true;
+    const settings = draft.value;
+    try {
+      // A dead engine cannot be asked; what it would have refused is then taken back by its successor.
+      refusal.value = ready.value ? await refusalOf(settings) : '';
+      if (!refusal.value) restartEngine(objects.value, settings);
+    } catch (error) {
+      refusal.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      asking.value = false;
+    }
+  };
+  const query = spell(draft.value);
+  return (
+    <section class="part wide" aria-label={text.title}>
+      <h2>{text.title}</h2>
+      <p class="about">{text.about}</p>
+      {(['kept', 'none'] as const).map((each) => {
+        const [name, about] = each === 'kept' ? text.kept : text.empty;
+        return (
+          <label class="choice" key={each}>
+            <input
+              type="radio"
+              name="objects"
+              checked={objects.value === each}
+              onChange={() => {
+                objects.value = each;
+              }}
+            />
+            <span>
+              <b>{name}</b>
+              <span class="faint">{about}</span>
+            </span>
+          </label>
+        );
+      })}
+      {changed.value && (
+        <p class="setting-note" role="status">
+          {text.pending} {query && text.slow}
+        </p>
+      )}
+      {refusal.value && (
+        <div class="setting-note is-bad" role="alert">
+          <b>{text.refusal}</b>
+          <pre>{refusal.value}</pre>
+        </div>
+      )}
+      <p class="clock-buttons">
+        <button
+          type="button"
+          class={`button ${changed.value ? 'primary' : ''}`}
+          disabled={asking.value}
+          onClick={() => void restart()}
+        >
+          {asking.value ? text.restarting : text.restart}
+        </button>
+        {changed.value && (
+          <button
+            type="button"
+            class="button quiet"
+            onClick={() => {
+              draft.value = running.value ?? {};
+            }}
+          >
+            {text.discard}
+          </button>
+        )}
+        {query && <CopyButton label={text.copy} text={() => `${scope.href}?${query}`} />}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,157 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ApiRequestInit } from '../../src/client';
+import { launch, openPage, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// What the engine is started with, from the page and from the address: it takes effect with a restart, objects stay, and
+// what does not start leads back.
+
+const shots = join(import.meta.dirname, '../../../build/screenshots/control');
+
+let site: Site;
+let browser: Browser;
+let context: BrowserContext;
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  [site, browser] = await Promise.all([openSite(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+});
+afterEach(() => context.close());
+
+const json = <T>(page: Page, path: string, init: ApiRequestInit = {}): Promise<T> =>
+  page.evaluate(
+    async ([where, options]) => {
+      const answer = await window.kubetab.direct?.request(where, options);
+      return (await answer?.json()) as T;
+    },
+    [path, init] as const,
+  );
+
+const minor = async (page: Page) =>
+  (await json<{ emulationMinor: string }>(page, '/version')).emulationMinor;
+
+const run = (page: Page) =>
+  page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.run : null;
+  });
+
+async function makeMap(page: Page): Promise<{ metadata: { uid: string } }> {
+  return json(page, '/api/v1/namespaces/default/configmaps', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ metadata: { name: 'kept' } }),
+  });
+}
+const readMap = (page: Page) =>
+  json<{ metadata: { uid: string } }>(page, '/api/v1/namespaces/default/configmaps/kept');
+
+async function restarted(page: Page, act: () => Promise<void>): Promise<void> {
+  await act();
+  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
+  await ready(page);
+}
+
+test('other settings take effect with a restart, and objects stay', async () => {
+  const page = await openPage(context, site.url);
+  const made = await makeMap(page);
+  await page.getByLabel('Emulated version').selectOption('1.36');
+  await page.getByRole('spinbutton', { name: 'Nodes' }).fill('3');
+  await page.getByRole('spinbutton', { name: 'Nodes' }).blur();
+  await page.locator('summary', { hasText: 'Feature gates' }).click();
+  await page.getByPlaceholder(/Search \d+ gates/).fill('AllAlpha');
+  const locked = page.locator('.switches input[disabled]');
+  await page.getByPlaceholder(/Search \d+ gates/).fill('locked-no-such-gate');
+  await page.getByText('No gate has such a name.').waitFor();
+  await page.getByPlaceholder(/Search \d+ gates/).fill('ga');
+  expect(await locked.count()).toBeGreaterThan(0);
+  await page.getByPlaceholder(/Search \d+ gates/).fill('');
+  await page.locator('summary', { hasText: 'API versions' }).click();
+  await page.getByRole('checkbox', { name: 'storage.k8s.io/v1beta1' }).check();
+  await page.getByText('Settings have been changed.').scrollIntoViewIfNeeded();
+  expect(await minor(page)).toBe('37'); // nothing has happened yet
+  await page.screenshot({ path: join(shots, 'settings-changed.png') });
+  await restarted(page, () => page.getByRole('button', { name: 'Restart the engine' }).click());
+
+  expect(await minor(page)).toBe('36');
+  expect((await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items).toHaveLength(3);
+  expect(await json(page, '/apis/storage.k8s.io/v1beta1')).toMatchObject({
+    kind: 'APIResourceList',
+  });
+  expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
+  expect(await run(page)).toMatchObject({
+    from: 'nothing',
+    cluster: 'kept',
+    refused: null,
+    notKept: null,
+  });
+
+  // Another visit finds the same.
+  await page.close();
+  const again = await openPage(context, site.url);
+  expect(await minor(again)).toBe('36');
+  expect((await readMap(again)).metadata.uid).toBe(made.metadata.uid);
+  await again.getByLabel('Emulated version').selectOption({ index: 0 });
+  await again.getByRole('spinbutton', { name: 'Nodes' }).fill('2');
+  await again.getByRole('spinbutton', { name: 'Nodes' }).blur();
+  await again.locator('summary', { hasText: 'API versions' }).click();
+  await again.getByRole('checkbox', { name: 'storage.k8s.io/v1beta1' }).uncheck();
+  await restarted(again, () => again.getByRole('button', { name: 'Restart the engine' }).click());
+  expect(await run(again)).toMatchObject({ settings: {}, from: 'snapshot', cluster: 'kept' });
+  expect((await readMap(again)).metadata.uid).toBe(made.metadata.uid);
+});
+
+test('what does not start leads back to what did, with the words of the engine', async () => {
+  const page = await openPage(context, site.url);
+  const made = await makeMap(page);
+  // Upstream takes it for a valid setting, and panics.
+  await page.evaluate(() => window.kubetab.restart({ runtimeConfig: { v1: 'false' } }, 'kept'));
+  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
+  await ready(page);
+  expect(await run(page)).toMatchObject({
+    settings: {},
+    cluster: 'kept',
+    refused: {
+      settings: { runtimeConfig: { v1: 'false' } },
+      why: expect.stringContaining('panic'),
+    },
+  });
+  await page.getByText('The engine did not start with the settings').waitFor();
+  expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
+  await page.screenshot({ path: join(shots, 'settings-refused.png') });
+});
+
+test('an address brings its settings to who has no cluster, and asks who has one', async () => {
+  const page = await context.newPage();
+  await page.goto(`${site.url}?emulated-version=1.36&controllers=*,-job-controller#settings`);
+  await page.waitForFunction(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
+  });
+  expect((await run(page))?.settings).toEqual({
+    emulatedVersion: '1.36',
+    controllers: ['*', '-job-controller'],
+  });
+  await page.goto(`${site.url}?nodes=5#settings`);
+  const asks = page.locator('.notice', {
+    hasText: 'This address asks for another engine: nodes=5',
+  });
+  await asks.waitFor();
+  expect(await minor(page)).toBe('36');
+  await restarted(page, () => asks.getByRole('button', { name: 'Restart with it' }).click());
+  expect((await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items).toHaveLength(5);
+
+  await page.goto(`${site.url}?feature-gates=NoSuchGate=true#settings`);
+  await page.getByText('unrecognized feature gate: NoSuchGate').waitFor();
+  await page.goto(`${site.url}?nodes=many#settings`);
+  await page.getByText('cannot be read: nodes=many is no number').waitFor();
+});
