@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubetab/kubetab/core/etcd"
@@ -115,6 +116,19 @@ func TestCheckRefusesWhatWouldNotStart(t *testing.T) {
 		}
 		if e, err := New(t.Context(), cfg); err == nil {
 			t.Errorf("%q starts all the same: %v", want, e.Close())
+		}
+	}
+}
+
+// TestAllBetaEndsWithTheEngine: gates that others have moved go back, too.
+func TestAllBetaEndsWithTheEngine(t *testing.T) {
+	e := start(t, Config{FeatureGates: map[string]bool{"AllBeta": true}})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, spec := range utilfeature.DefaultMutableFeatureGate.GetAll() {
+		if utilfeature.DefaultFeatureGate.Enabled(name) != spec.Default {
+			t.Errorf("%s is %t after the engine has ended", name, !spec.Default)
 		}
 	}
 }

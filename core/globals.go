@@ -125,9 +125,12 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gate featur
 func resetGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool) error {
 	effective.SetEmulationVersion(effective.BinaryVersion())
 	err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersion(effective.BinaryVersion())
-	for name := range gates {
-		if _, ok := utilfeature.DefaultMutableFeatureGate.GetAll()[featuregate.Feature(name)]; ok {
-			err = errors.Join(err, utilfeature.DefaultMutableFeatureGate.ResetFeatureValueToDefault(featuregate.Feature(name)))
+	_, alphas := gates["AllAlpha"]
+	_, betas := gates["AllBeta"]
+	for name := range utilfeature.DefaultMutableFeatureGate.GetAll() {
+		// The two have set others, which upstream does not take back with them.
+		if _, set := gates[string(name)]; set || alphas || betas {
+			err = errors.Join(err, utilfeature.DefaultMutableFeatureGate.ResetFeatureValueToDefault(name))
 		}
 	}
 	return err
