@@ -3,7 +3,6 @@ import './style/base.css';
 import './style/parts.css';
 import './style/frame.css';
 import { render } from 'preact';
-import { followAddress } from './control/address';
 import { offerDeveloper } from './developer';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
@@ -14,7 +13,8 @@ import { followLog } from './requests/log';
 openCluster();
 offerDeveloper();
 followLog();
-followAddress();
+// Asked for by few addresses, and not needed to draw the page.
+if (location.search) void import('./control/address').then(({ followAddress }) => followAddress());
 
 // English is at hand; another language comes before the first paint, so that nothing is read twice.
 void openLanguage().then(() => {

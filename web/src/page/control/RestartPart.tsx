@@ -3,12 +3,13 @@ import type { Restart } from '../../protocol';
 import { ready, restartEngine, scope } from '../engine/cluster';
 import { CopyButton } from '../parts/Copy';
 import { changed, draft, refusalOf, running, spell } from './engine-settings';
+import { CLUSTERS, type Prepared, preparing, startPrepared } from './prepared';
 import { words } from './words';
 
 /** The one way to other settings, to an empty cluster, and back. */
 export function RestartPart() {
   const text = words.restart;
-  const objects = useSignal<Restart['objects']>('kept');
+  const objects = useSignal<Restart['objects'] | Prepared>('kept');
   const asking = useSignal(false);
   const refusal = useSignal('');
   const restart = async () => {
@@ -18,7 +19,10 @@ export function RestartPart() {
     try {
       // A dead engine cannot be asked; what it would have refused is then taken back by its successor.
       refusal.value = ready.value ? await refusalOf(settings) : '';
-      if (!refusal.value) restartEngine(objects.value, settings);
+      if (refusal.value) return;
+      const from = objects.value;
+      if (from === 'kept' || from === 'none') restartEngine(from, settings);
+      else void startPrepared(from, settings);
     } catch (error) {
       refusal.value = error instanceof Error ? error.message : String(error);
     } finally {
@@ -30,8 +34,9 @@ export function RestartPart() {
     <section class="part wide" aria-label={text.title}>
       <h2>{text.title}</h2>
       <p class="about">{text.about}</p>
-      {(['kept', 'none'] as const).map((each) => {
-        const [name, about] = each === 'kept' ? text.kept : text.empty;
+      {(['kept', 'none', ...CLUSTERS] as const).map((each) => {
+        const [name, about] =
+          each === 'kept' ? text.kept : each === 'none' ? text.empty : words.prepared.sets[each];
         return (
           <label class="choice" key={each}>
             <input
@@ -60,6 +65,7 @@ export function RestartPart() {
           <pre>{refusal.value}</pre>
         </div>
       )}
+      <Failures />
       <p class="clock-buttons">
         <button
           type="button"
@@ -83,5 +89,23 @@ export function RestartPart() {
         {query && <CopyButton label={text.copy} text={() => `${scope.href}?${query}`} />}
       </p>
     </section>
+  );
+}
+
+/** What of the last prepared cluster could not be applied. */
+function Failures() {
+  const failures = preparing.value?.failures ?? [];
+  if (failures.length === 0) return null;
+  return (
+    <div class="setting-note is-bad" role="alert">
+      <b>{words.prepared.failures}</b>
+      <ul>
+        {failures.map(({ what, why }) => (
+          <li key={what}>
+            {what}: {why}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -1,15 +1,28 @@
-import type { Run } from '../../protocol';
+import type { EngineSettings } from '../../protocol';
 import { engineState, notice, restartEngine } from '../engine/cluster';
 import { read, refusalOf, same, spell } from './engine-settings';
+import { CLUSTERS, fill, type Prepared, startPrepared } from './prepared';
 import { words } from './words';
 
+/** What an address can ask for: `?cluster=shop&emulated-version=1.36&feature-gates=...`. */
+const KEYS = [
+  'cluster',
+  'emulated-version',
+  'feature-gates',
+  'runtime-config',
+  'nodes',
+  'controllers',
+  'scheduler',
+] as const;
+
 /**
- * Does what the address asks for: `?emulated-version=1.36&feature-gates=...`. A visitor who has no cluster yet is given
- * that engine at once. Where there is a cluster, it may be dear to somebody: they are asked. To be called once.
+ * Does what the address asks for, which is then taken out of it: a reload asks for nothing. A visitor who has no cluster
+ * yet is given that engine at once. Where there is a cluster, it may be dear to somebody: they are asked. To be called
+ * once.
  */
 export function followAddress(): void {
   const query = new URLSearchParams(location.search);
-  if (![...query.keys()].some((key) => KEYS.has(key))) return;
+  if (!KEYS.some((key) => query.has(key))) return;
   let stop = () => {};
   let done = false;
   let sawStart = false;
@@ -20,44 +33,71 @@ export function followAddress(): void {
       return;
     }
     done = true;
-    // An engine that was there before this page may have objects of other tabs.
-    void obey(query, state.run, sawStart && state.run.cluster === 'new');
     queueMicrotask(() => stop());
+    // An engine that was there before this page may have objects of other tabs.
+    const isEmpty = sawStart && state.run.cluster === 'new';
+    obey(query, state.run.settings, isEmpty).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      notice.value = { text: () => words.address.unreadable(why) };
+    });
+    forget();
   });
 }
 
-const KEYS = new Set([
-  'emulated-version',
-  'feature-gates',
-  'runtime-config',
-  'nodes',
-  'controllers',
-  'scheduler',
-]);
+function forget(): void {
+  const address = new URL(location.href);
+  for (const key of KEYS) address.searchParams.delete(key);
+  history.replaceState(history.state, '', address);
+}
 
-async function obey(query: URLSearchParams, run: Run, isEmpty: boolean): Promise<void> {
-  try {
-    const wanted = read(query);
-    if (same(wanted, run.settings)) return;
-    const refusal = await refusalOf(wanted);
-    if (refusal) {
-      notice.value = { text: () => words.address.refused(refusal) };
-      return;
-    }
-    if (isEmpty) {
-      restartEngine('none', wanted);
-      return;
-    }
-    const asked = spell(wanted).replaceAll('&', ', ');
+async function obey(
+  query: URLSearchParams,
+  running: EngineSettings,
+  isEmpty: boolean,
+): Promise<void> {
+  const asked = query.get('cluster');
+  const cluster = CLUSTERS.find((name) => name === asked) ?? null;
+  if (asked !== null && !cluster) {
+    notice.value = { text: () => words.address.unknown(asked, CLUSTERS.join(', ')) };
+    return;
+  }
+  const wanted = KEYS.some((key) => key !== 'cluster' && query.has(key)) ? read(query) : running;
+  const isOther = !same(wanted, running);
+  if (!isOther && !cluster) return;
+  const refusal = isOther ? await refusalOf(wanted) : '';
+  if (refusal) {
+    notice.value = { text: () => words.address.refused(refusal) };
+  } else if (cluster) {
+    startCluster(cluster, wanted, isEmpty, isOther);
+  } else if (isEmpty) {
+    restartEngine('none', wanted);
+  } else {
+    const spelled = spell(wanted).replaceAll('&', ', ');
     notice.value = {
-      text: () => `${words.address.asks(asked)} ${words.address.lost}`,
+      text: () => `${words.address.asks(spelled)} ${words.address.lost}`,
       action: {
         label: () => words.address.restart,
         run: () => restartEngine('kept', wanted),
       },
     };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    notice.value = { text: () => words.address.unreadable(why) };
   }
+}
+
+function startCluster(
+  name: Prepared,
+  settings: EngineSettings,
+  isEmpty: boolean,
+  isOther: boolean,
+): void {
+  if (isEmpty) {
+    void (isOther ? startPrepared(name, settings) : fill(name));
+    return;
+  }
+  notice.value = {
+    text: () => words.address.cluster(words.prepared.sets[name][0]),
+    action: {
+      label: () => words.address.start,
+      run: () => void startPrepared(name, settings),
+    },
+  };
 }

@@ -96,7 +96,39 @@ export const english = {
     copy: 'Copy the address of these settings',
     refusal: 'The engine would not start so:',
   },
+  prepared: {
+    sets: {
+      shop: [
+        'A web shop',
+        'Deployments, a StatefulSet with a volume, Services, ConfigMaps, a Secret, autoscaling and a disruption budget.',
+        'the namespace shop',
+      ],
+      custom: [
+        'Custom resources',
+        'Ferries: a kind of one’s own with rules in CEL, its objects, roles and an admission policy.',
+        'the namespace harbour',
+      ],
+      broken: [
+        'A broken cluster',
+        'Six things that do not work, each for a reason of its own: to find out with kubectl.',
+        'the namespaces trouble and crowded',
+      ],
+    } as Readonly<Record<'shop' | 'custom' | 'broken', readonly [string, string, string]>>,
+    starting: (name: string) => `${name}: waiting for the engine.`,
+    progress: (name: string, done: number, total: number) =>
+      `${name}: ${done} of ${total} objects applied.`,
+    done: (name: string, where: string) => `${name} has been applied: see ${where}.`,
+    failed: (name: string, failures: number, total: number) =>
+      `${name}: ${failures} of ${total} objects could not be applied.`,
+    failures: 'Could not be applied:',
+    show: 'Show it',
+  },
   address: {
+    cluster: (name: string) =>
+      `This address asks for the prepared cluster “${name}”. Everything in the cluster that is here would be lost.`,
+    start: 'Start it',
+    unknown: (name: string, known: string) =>
+      `There is no prepared cluster “${name}”: the address can ask for ${known}.`,
     asks: (what: string) => `This address asks for another engine: ${what}.`,
     lost: 'Objects are kept.',
     restart: 'Restart with it',

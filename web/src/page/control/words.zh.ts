@@ -85,7 +85,35 @@ export const chinese: Words = {
     copy: '复制这些设置的地址',
     refusal: '引擎无法这样启动：',
   },
+  prepared: {
+    sets: {
+      shop: [
+        '网上商店',
+        'Deployment、带卷的 StatefulSet、Service、ConfigMap、Secret、自动扩缩和干扰预算。',
+        '命名空间 shop',
+      ],
+      custom: [
+        '自定义资源',
+        '渡轮（Ferry）：带 CEL 规则的自定义类别、它的对象、角色和准入策略。',
+        '命名空间 harbour',
+      ],
+      broken: [
+        '有故障的集群',
+        '六处不能工作，原因各不相同：请用 kubectl 查明。',
+        '命名空间 trouble 和 crowded',
+      ],
+    },
+    starting: (name) => `${name}：正在等待引擎。`,
+    progress: (name, done, total) => `${name}：已应用 ${done} / ${total} 个对象。`,
+    done: (name, where) => `${name}已应用：请看${where}。`,
+    failed: (name, failures, total) => `${name}：${total} 个对象中有 ${failures} 个未能应用。`,
+    failures: '未能应用：',
+    show: '查看',
+  },
   address: {
+    cluster: (name) => `此地址要求预置集群“${name}”。当前集群中的一切都将丢失。`,
+    start: '启动它',
+    unknown: (name, known) => `没有预置集群“${name}”：地址可以指定 ${known}。`,
     asks: (what) => `此地址要求另一种引擎：${what}。`,
     lost: '对象会保留。',
     restart: '以此重新启动',

@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { launch, openPage, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// A cluster that has something in it, from an address or instead of an empty one. core/prepared_test.go tells what is in
+// each of them and how it behaves.
+
+const shots = join(import.meta.dirname, '../../../build/screenshots/control');
+
+let site: Site;
+let browser: Browser;
+let context: BrowserContext;
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true });
+  [site, browser] = await Promise.all([openSite(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+});
+afterEach(() => context.close());
+
+const list = async (page: Page, path: string): Promise<string[]> =>
+  page.evaluate(async (where) => {
+    const answer = await window.kubetab.direct?.request(where);
+    const body = (await answer?.json()) as { items?: { metadata: { name: string } }[] };
+    return (body.items ?? []).map(({ metadata }) => metadata.name);
+  }, path);
+
+test('an address brings a prepared cluster to who has none, and asks who has one', async () => {
+  const page = await context.newPage();
+  await page.goto(`${site.url}?cluster=broken#cluster`);
+  await page.getByText('A broken cluster has been applied').waitFor({ timeout: 90_000 });
+  expect(new URL(page.url()).search).toBe('');
+  expect(await list(page, '/apis/apps/v1/namespaces/trouble/deployments')).toEqual([
+    'blog',
+    'gallery',
+    'guestbook',
+    'model',
+    'worker',
+  ]);
+  await page.evaluate(() => {
+    location.hash = '#cluster/api/v1/namespaces/trouble/pods';
+  });
+  await page.getByText('ImagePullBackOff').first().waitFor();
+  await page.getByText('CrashLoopBackOff').first().waitFor();
+  await page.screenshot({ path: join(shots, 'broken.png') });
+
+  await page.goto(`${site.url}?cluster=custom#cluster`);
+  const asks = page.locator('.notice', { hasText: 'This address asks for the prepared cluster' });
+  await asks.waitFor({ timeout: 90_000 });
+  expect(await list(page, '/api/v1/namespaces')).toContain('trouble');
+  await asks.getByRole('button', { name: 'Start it' }).click();
+  await page.getByText('Custom resources has been applied').waitFor({ timeout: 90_000 });
+  expect(await list(page, '/api/v1/namespaces')).not.toContain('trouble');
+  expect(await list(page, '/apis/harbour.example.com/v1/ferries')).toEqual([
+    'albatross',
+    'petrel',
+    'puffin',
+  ]);
+
+  await page.goto(`${site.url}?cluster=nope#cluster`);
+  await page.getByText('There is no prepared cluster “nope”').waitFor();
+});
+
+test('what the engine refuses of a prepared cluster is said', async () => {
+  const page = await openPage(context, site.url);
+  await page.locator('summary', { hasText: 'API versions' }).click();
+  await page.getByRole('checkbox', { name: 'autoscaling/v2' }).uncheck();
+  await page.getByRole('radio', { name: 'A web shop' }).check();
+  await page.getByRole('button', { name: 'Restart the engine' }).click();
+  await page.getByText(/1 of \d+ objects could not be applied/).waitFor({ timeout: 90_000 });
+  await ready(page);
+  await page.getByText(/HorizontalPodAutoscaler storefront: /).waitFor();
+  expect(await list(page, '/apis/apps/v1/namespaces/shop/deployments')).toEqual([
+    'orders',
+    'storefront',
+  ]);
+  await page.getByText('Could not be applied:').scrollIntoViewIfNeeded();
+  await page.screenshot({ path: join(shots, 'prepared-refused.png') });
+});
