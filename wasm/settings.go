@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"k8s.io/apiserver/pkg/authentication/user"
-
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
 )
@@ -53,7 +51,7 @@ func parseSettings(text string) (settings, error) {
 }
 
 // engine is what the settings mean to core. A page has no way to log in and nobody else to keep out, so
-// whoever brings no credentials is the administrator.
+// whoever brings no credentials is the administrator, who is the one of the terminal, too.
 func (s settings) engine() core.Config {
 	c := core.Config{
 		RuntimeConfig:   s.RuntimeConfig,
@@ -67,7 +65,7 @@ func (s settings) engine() core.Config {
 		AwaitIdentity:   s.ToBeFrozen,
 	}
 	if !s.Anonymous {
-		c.DefaultUser = &user.DefaultInfo{Name: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+		c.DefaultUser = core.People[0].User()
 	}
 	return c
 }

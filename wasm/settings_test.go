@@ -15,7 +15,7 @@ func TestSettings(t *testing.T) {
 	if err != nil || s.GCPercent != defaultGCPercent || s.Verbosity != 0 {
 		t.Errorf("%+v %v", s, err)
 	}
-	if u := s.engine().DefaultUser; u == nil || u.GetName() != "admin" || u.GetGroups()[0] != "system:masters" {
+	if u := s.engine().DefaultUser; u == nil || u.GetName() != "kubetab-admin" || u.GetGroups()[0] != "system:masters" {
 		t.Errorf("the page is %v", u)
 	}
 	s, err = parseSettings(`{"runtimeConfig":{"batch/v1":"false"},"featureGates":{"A":true},"emulatedVersion":"1.36","host":"h:1","gcPercent":100,"verbosity":2,"anonymous":true}`)

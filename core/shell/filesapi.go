@@ -175,6 +175,23 @@ func (f *watchedFiles) changed() {
 	}
 }
 
+// follow returns a channel that receives when files may have changed, until
+// stop is called.
+func (f *watchedFiles) follow() (<-chan struct{}, func()) {
+	wake := make(chan struct{}, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.wake == nil {
+		f.wake = map[chan struct{}]bool{}
+	}
+	f.wake[wake] = true
+	return wake, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.wake, wake)
+	}
+}
+
 type change struct {
 	Type string `json:"type"` // changed or deleted
 	Path string `json:"path"`
@@ -183,18 +200,8 @@ type change struct {
 // watch answers with a line of JSON for each file below dir that has changed
 // since the request came.
 func (f *watchedFiles) watch(w http.ResponseWriter, r *http.Request, dir string) {
-	wake := make(chan struct{}, 1)
-	f.mu.Lock()
-	if f.wake == nil {
-		f.wake = map[chan struct{}]bool{}
-	}
-	f.wake[wake] = true
-	f.mu.Unlock()
-	defer func() {
-		f.mu.Lock()
-		delete(f.wake, wake)
-		f.mu.Unlock()
-	}()
+	wake, stop := f.follow()
+	defer stop()
 	before := picture(dir)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(http.StatusOK)

@@ -34,6 +34,11 @@ type session struct {
 	id             string // of the terminal
 
 	runner *interp.Runner
+	// kubeconfig is what the prompt has read last.
+	kubeconfig struct {
+		text    []byte
+		context string
+	}
 
 	mu      sync.Mutex
 	history []string

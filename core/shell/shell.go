@@ -107,6 +107,9 @@ func (s *Shell) Close() error {
 	return err
 }
 
+// clusterName is the engine's in the kubeconfig.
+const clusterName = "kubetab"
+
 // kubeconfig is the path of the file that the learner starts with.
 func (s *Shell) kubeconfig() string { return filepath.Join(s.config.Home, ".kube", "config") }
 
@@ -123,11 +126,10 @@ func (s *Shell) prepare() error {
 		return nil
 	}
 	config := clientcmdapi.NewConfig()
-	const cluster = "kubetab"
-	config.Clusters[cluster] = &clientcmdapi.Cluster{Server: s.cluster.Server}
+	config.Clusters[clusterName] = &clientcmdapi.Cluster{Server: s.cluster.Server}
 	for _, person := range core.People {
 		config.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[person.Name]}
-		config.Contexts[person.Name] = &clientcmdapi.Context{Cluster: cluster, AuthInfo: person.Name}
+		config.Contexts[person.Name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: person.Name}
 	}
 	config.CurrentContext = core.People[0].Name
 	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -32,6 +33,7 @@ type terminal struct {
 	tty     *tty.TTY
 	session *session
 	ended   chan struct{}
+	reading atomic.Bool // a line, with a prompt before it
 
 	mu        sync.Mutex
 	watchers  int
@@ -97,7 +99,7 @@ func (t *terminal) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	k := t.session
-	editor := &tty.Editor{TTY: t.tty, Complete: k.complete}
+	editor := &tty.Editor{TTY: t.tty, Complete: k.complete, Reprompt: k.prompt}
 	for {
 		k.mu.Lock()
 		editor.History = k.history
@@ -123,15 +125,24 @@ func (t *terminal) run(ctx context.Context) {
 // read reads what is to be run: a line, and more while it is incomplete.
 func (t *terminal) read(ctx context.Context, editor *tty.Editor) (string, error) {
 	t.tty.Raw(true)
+	t.reading.Store(true)
+	defer t.reading.Store(false)
 	// Whatever was printed has left its colours and modes behind. (1049 would move the cursor as well.)
 	_, _ = t.tty.Write([]byte("\x1b[0m\x1b[?1l\x1b[?7h\x1b[?25h\x1b[?47l")) // fails when nobody looks any more
 	script, err := editor.ReadLine(ctx, t.session.prompt())
 	for err == nil && incomplete(script) {
 		var more string
-		more, err = editor.ReadLine(ctx, "> ")
+		more, err = editor.ReadLine(ctx, tty.Continued)
 		script += "\n" + more
 	}
 	return script, err
+}
+
+// reprompt has the prompt drawn again, if there is one.
+func (t *terminal) reprompt() {
+	if t.reading.Load() {
+		t.tty.Feed([]byte(tty.KeyReprompt))
+	}
 }
 
 // incomplete reports whether a script goes on in the next line.
@@ -252,15 +263,6 @@ func (s *Shell) resize(w http.ResponseWriter, r *http.Request, t *terminal) {
 func (s *Shell) deleteTerminal(w http.ResponseWriter, _ *http.Request, t *terminal) {
 	t.close()
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// prompt is the folder and a dollar sign.
-func (k *session) prompt() string {
-	dir := k.runner.Dir
-	if rest, ok := strings.CutPrefix(dir, k.shell.config.Home); ok && (rest == "" || rest[0] == '/') {
-		dir = "~" + rest
-	}
-	return "\x1b[1;34m" + plain(dir) + "\x1b[0m $ "
 }
 
 // plain leaves control characters out of a name that is shown.

@@ -12,6 +12,9 @@ import (
 	textwidth "golang.org/x/text/width"
 )
 
+// Continued is the prompt of a line that goes on with another.
+const Continued = "> "
+
 // ErrInterrupted is what ReadLine returns at ^C.
 var ErrInterrupted = errors.New("interrupted")
 
@@ -34,6 +37,9 @@ type Editor struct {
 	TTY      *TTY
 	History  []string // oldest first
 	Complete Completer
+	// Reprompt returns the prompt anew, at KeyReprompt in a line that began with
+	// one of its prompts; nil leaves prompts as they are.
+	Reprompt func() string
 
 	prompt string
 	line   []rune
@@ -43,6 +49,10 @@ type Editor struct {
 	entry  int      // in History, len(History) for the line itself
 	drafts []string // what the entries have been edited to, by entry
 }
+
+// KeyReprompt is no key of any keyboard: it stands for what has happened
+// elsewhere and changes the prompt.
+const KeyReprompt = "\x1b[7373~"
 
 // keys that have no character of their own
 const (
@@ -58,6 +68,7 @@ const (
 	keyKillWord
 	keyRubWord
 	keyLastWord
+	keyReprompt
 	keyNone
 )
 
@@ -157,6 +168,11 @@ func (e *Editor) edit(key rune) {
 		e.print("\x1b[H\x1b[2J")
 		e.row = 0
 		e.refresh()
+	case keyReprompt:
+		if e.Reprompt != nil && e.prompt != Continued {
+			e.prompt = e.Reprompt()
+			e.refresh()
+		}
 	case keyLastWord:
 		if n := len(e.History); n > 0 {
 			if words := strings.Fields(e.History[n-1]); len(words) > 0 {
@@ -313,6 +329,8 @@ func sequence(parameters string, last byte) rune {
 		return keyEnd
 	case last == '~' && parameters == "3":
 		return keyDelete
+	case last == '~' && parameters == "7373":
+		return keyReprompt
 	}
 	return keyNone
 }

@@ -3,6 +3,7 @@ import './style/base.css';
 import './style/parts.css';
 import './style/frame.css';
 import { render } from 'preact';
+import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
@@ -13,6 +14,7 @@ import { followLog } from './requests/log';
 openCluster();
 offerDeveloper();
 followLog();
+shareIdentity();
 // Asked for by few addresses, and not needed to draw the page.
 if (location.search) void import('./control/address').then(({ followAddress }) => followAddress());
 

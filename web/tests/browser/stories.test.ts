@@ -271,7 +271,7 @@ test('a viewer is refused with 403, and sees no Secrets', async () => {
     .getByText(/"kubetab-view" cannot delete resource "configmaps"/)
     .waitFor();
   await page.locator('.confirm').getByRole('button', { name: 'Cancel' }).click();
-  await page.getByLabel('Acting as').selectOption('admin');
+  await page.getByLabel('Acting as').selectOption('kubetab-admin');
   await page.locator('.action-buttons').getByRole('button', { name: 'Delete' }).click();
   await page.locator('.confirm').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('This object does not exist, or not any more.').waitFor();

@@ -1,9 +1,14 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready, settlesTo } from './browser';
 import { openSite, type Site } from './site';
 
 // kubectl in the tab, as a learner types it.
+
+const shots = join(import.meta.dirname, '../../../build/screenshots/control');
+mkdirSync(shots, { recursive: true });
 
 let browser: Browser;
 let site: Site;
@@ -102,6 +107,26 @@ test('a viewer is refused', async () => {
     'kubectl --context kubetab-view delete deployment typed',
     /Error from server \(Forbidden\): deployments.apps "typed" is forbidden/,
   );
+});
+
+test('page and terminal are the same person, whoever changes it', async () => {
+  await page.getByLabel('Acting as').selectOption('kubetab-view');
+  await expect.poll(screen).toMatch(/\(kubetab-view\) ~ \$$/);
+  await run(
+    'kubectl auth whoami; kubectl delete deployment typed',
+    /kubetab-view[\s\S]*Error from server \(Forbidden\)/,
+  );
+  await run('kubectl config use-context kubetab-edit', /\(kubetab-edit\) ~ \$$/);
+  await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-edit');
+  await run('kubectl annotate deployment typed by=editor', /deployment.apps\/typed annotated/);
+  await run('kubectl create clusterrole more --verb=get --resource=pods', /Forbidden/);
+  await page.screenshot({ path: join(shots, 'terminal-editor.png') });
+  // A page that comes later asks the terminal.
+  await page.reload();
+  await ready(page);
+  await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-edit');
+  await run('kubectl config use-context kubetab-admin', /\n~ \$$|^~ \$$/);
+  await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-admin');
 });
 
 test('a hostile line is only text', async () => {

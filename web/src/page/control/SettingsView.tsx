@@ -14,6 +14,7 @@ import { type ClockState, clockNow, engineClock, readClock, setClock, stepClock 
 import { EngineSettings } from './EngineSettings';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { RestartPart } from './RestartPart';
+import { foreignContext, giveTerminal } from './terminal-identity';
 import { words } from './words';
 
 /** Who one acts as, how time goes, what the engine is. */
@@ -75,6 +76,14 @@ function IdentityPart() {
     <section class="part">
       <h2>{text.title}</h2>
       <p class="about">{text.about}</p>
+      {foreignContext.value && (
+        <p class="setting-note" role="status">
+          {text.foreign(foreignContext.value)}{' '}
+          <button type="button" class="button small" onClick={() => void giveTerminal(now)}>
+            {text.same}
+          </button>
+        </p>
+      )}
       {row(ADMIN, text.admin)}
       {row(EDITOR, text.editor)}
       {row(VIEWER, text.viewer)}

@@ -6,13 +6,13 @@ import { signal } from '@preact/signals';
  */
 export interface Identity {
   readonly kind: 'admin' | 'user' | 'service-account';
-  /** As the API server knows it: `admin`, `viewer`, `system:serviceaccount:default:robot`. */
+  /** As the API server knows it: `kubetab-view`, `system:serviceaccount:default:robot`. */
   readonly name: string;
   readonly groups: readonly string[];
 }
 
-export const ADMIN: Identity = { kind: 'admin', name: 'admin', groups: [] };
-/** The other people of the kubeconfig (core.People): ClusterRoleBindings of their names give them their roles. */
+/** The people of the kubeconfig (core.People); ClusterRoleBindings of their names give the other two their roles. */
+export const ADMIN: Identity = { kind: 'admin', name: 'kubetab-admin', groups: [] };
 export const EDITOR: Identity = { kind: 'user', name: 'kubetab-edit', groups: [] };
 export const VIEWER: Identity = { kind: 'user', name: 'kubetab-view', groups: [] };
 

@@ -5,7 +5,7 @@ export const english = {
   identity: {
     title: 'Acting as',
     about:
-      'Who the requests of the views, the editor and the console are from. The administrator impersonates the others, as kubectl --as does: the inspector shows the headers.',
+      'Who the requests of the views, the editor, the console and the terminal are from. The administrator impersonates the others, as kubectl --as does: the inspector shows the headers. kubectl config use-context changes it, too.',
     admin: ['administrator', 'In the group system:masters: RBAC is not asked.'],
     editor: [
       'editor',
@@ -17,6 +17,8 @@ export const english = {
       'What a Pod that runs as it may do: nothing, until a role is bound to it.',
     ],
     choose: 'Service account',
+    foreign: (context: string) => `kubectl in the terminal uses the context ${context} of its own.`,
+    same: 'Make it the same as here',
   },
   clock: {
     title: 'Clock',

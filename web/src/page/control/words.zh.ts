@@ -5,7 +5,7 @@ export const chinese: Words = {
   identity: {
     title: '当前身份',
     about:
-      '实时视图、编辑器和控制台以谁的身份发出请求。管理员会伪装（impersonate）成其他用户，与 kubectl --as 相同：在请求检查器中可以看到这些请求头。',
+      '实时视图、编辑器、控制台和终端以谁的身份发出请求。管理员会伪装（impersonate）成其他用户，与 kubectl --as 相同：在请求检查器中可以看到这些请求头。kubectl config use-context 也会更改它。',
     admin: ['管理员', '属于 system:masters 组：不经过 RBAC 检查。'],
     editor: [
       '编辑者',
@@ -14,6 +14,8 @@ export const chinese: Words = {
     viewer: ['查看者', 'kubetab-view，ClusterRole view：可以读取大多数对象，但不包括 Secret。'],
     account: ['服务账号', '即以它运行的 Pod 的权限：在绑定角色之前，什么都不能做。'],
     choose: '服务账号',
+    foreign: (context) => `终端中的 kubectl 使用它自己的上下文 ${context}。`,
+    same: '改为与此处相同',
   },
   clock: {
     title: '时钟',

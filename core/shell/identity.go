@@ -1,0 +1,200 @@
+package shell
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubetab/kubetab/core"
+)
+
+// Identity is who kubectl is in the terminal, by its kubeconfig: a person of
+// core.People, or somebody whom the first of them impersonates.
+type Identity struct {
+	// Context is the current one; empty when there is none.
+	Context string `json:"context"`
+	// User is the name that the API server knows; empty when the kubeconfig
+	// does not say it, as for a certificate.
+	User   string   `json:"user"`
+	Groups []string `json:"groups"`
+}
+
+// accountPrefix begins the user names of service accounts.
+const accountPrefix = "system:serviceaccount:"
+
+// Identity reads the kubeconfig. The error is that it cannot be read.
+func (s *Shell) Identity() (Identity, error) {
+	if err := s.prepare(); err != nil {
+		return Identity{}, err
+	}
+	config, err := clientcmd.LoadFromFile(s.kubeconfig())
+	if err != nil {
+		return Identity{}, err
+	}
+	identity := Identity{Context: config.CurrentContext, Groups: []string{}}
+	if c := config.Contexts[config.CurrentContext]; c != nil {
+		if info := config.AuthInfos[c.AuthInfo]; info != nil {
+			identity.User, identity.Groups = s.userOf(info)
+		}
+	}
+	return identity, nil
+}
+
+// userOf names the user of a kubeconfig.
+func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []string) {
+	if info.Impersonate != "" {
+		return info.Impersonate, append([]string{}, info.ImpersonateGroups...)
+	}
+	for _, person := range core.People {
+		if info.Token != "" && info.Token == s.config.Tokens[person.Name] {
+			return person.Name, append([]string{}, person.Groups...)
+		}
+	}
+	return "", []string{}
+}
+
+// Become makes the current context of the kubeconfig one of who, made if there
+// is none: for a person the one that is there, for others one in which the first
+// person impersonates them, as kubectl --as does. A service account is then in
+// its namespace, as in its Pods. The error is that of the file.
+func (s *Shell) Become(who Identity) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	config, err := clientcmd.LoadFromFile(s.kubeconfig())
+	if err != nil {
+		return err
+	}
+	name := who.User
+	if isPerson := slices.ContainsFunc(core.People, func(p core.Person) bool { return p.Name == name }); isPerson {
+		// Somebody may have removed them.
+		if config.AuthInfos[name] == nil {
+			config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[name]}
+		}
+		if config.Contexts[name] == nil {
+			config.Contexts[name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: name}
+		}
+	} else {
+		c := &clientcmdapi.Context{Cluster: clusterName}
+		if account, ok := strings.CutPrefix(name, accountPrefix); ok {
+			c.Namespace, _, _ = strings.Cut(account, ":")
+			name = "sa:" + account
+		}
+		c.AuthInfo = name
+		config.Contexts[name] = c
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[core.People[0].Name], Impersonate: who.User, ImpersonateGroups: who.Groups}
+	}
+	if config.CurrentContext == name {
+		return nil
+	}
+	config.CurrentContext = name
+	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {
+		return err
+	}
+	s.files.changed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.terminals {
+		t.reprompt()
+	}
+	return nil
+}
+
+// getIdentity is GET /kubetab/identity; with ?watch=1 a line for each change.
+func (s *Shell) getIdentity(w http.ResponseWriter, r *http.Request) {
+	wake, stop := s.files.follow()
+	defer stop()
+	now, err := s.Identity()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	if !r.URL.Query().Has("watch") {
+		respond(w, http.StatusOK, now)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w)
+	var told []byte
+	for {
+		// A file that is being written, or broken, says nothing new.
+		if now, err := s.Identity(); err == nil {
+			line, err := json.Marshal(now)
+			if err != nil {
+				return
+			}
+			if !bytes.Equal(line, told) {
+				told = line
+				if _, err := w.Write(append(line, '\n')); err != nil {
+					return
+				}
+				if err := flush.Flush(); err != nil {
+					return
+				}
+			}
+		}
+		select {
+		case <-wake:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// putIdentity is PUT /kubetab/identity.
+func (s *Shell) putIdentity(w http.ResponseWriter, r *http.Request) {
+	var who Identity
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostInput)).Decode(&who); err != nil || who.User == "" {
+		http.Error(w, "the body is no JSON of {user, groups}", http.StatusBadRequest)
+		return
+	}
+	if err := s.Become(who); err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// actingAs is the current context of the session's kubeconfig, when it is not
+// the one that everybody starts with.
+func (k *session) actingAs() string {
+	path := k.shell.kubeconfig()
+	if v := k.runner.Env.Get("KUBECONFIG"); v.IsSet() {
+		path = v.String()
+	}
+	if v, ok := k.runner.Vars["KUBECONFIG"]; ok {
+		path = v.String()
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "" // several, or none: kubectl says what it makes of it
+	}
+	if !bytes.Equal(text, k.kubeconfig.text) {
+		k.kubeconfig.text, k.kubeconfig.context = text, ""
+		if config, err := clientcmd.Load(text); err == nil && config.CurrentContext != core.People[0].Name {
+			k.kubeconfig.context = config.CurrentContext
+		}
+	}
+	return k.kubeconfig.context
+}
+
+// prompt is who one is, if that is not as usual, the folder and a dollar sign.
+func (k *session) prompt() string {
+	dir := k.runner.Dir
+	if rest, ok := strings.CutPrefix(dir, k.shell.config.Home); ok && (rest == "" || rest[0] == '/') {
+		dir = "~" + rest
+	}
+	who := ""
+	if context := k.actingAs(); context != "" {
+		who = fmt.Sprintf("\x1b[1;33m(%s)\x1b[0m ", plain(context))
+	}
+	return who + "\x1b[1;34m" + plain(dir) + "\x1b[0m $ "
+}

@@ -1,0 +1,108 @@
+package shell_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/kubetab/kubetab/core/shell"
+)
+
+func become(t *testing.T, url, user string, groups ...string) {
+	t.Helper()
+	body, err := json.Marshal(shell.Identity{User: user, Groups: groups})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPut, url+"/kubetab/identity", strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		t.Fatalf("become %s: %s", user, response.Status)
+	}
+}
+
+// TestThePageAndKubectlAreTheSame: whoever changes the identity, the page or
+// kubectl config use-context, the other one sees it, and so do prompts.
+func TestThePageAndKubectlAreTheSame(t *testing.T) {
+	url := httpServer(t)
+	s := sitAt(t, url)
+	watch, err := http.Get(url + "/kubetab/identity?watch=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Body.Close()
+	changes := bufio.NewScanner(watch.Body)
+	next := func() (now shell.Identity) {
+		t.Helper()
+		if !changes.Scan() {
+			t.Fatalf("the watch has ended: %v", changes.Err())
+		}
+		if err := json.Unmarshal(changes.Bytes(), &now); err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	if now := next(); now.User != "kubetab-admin" || now.Context != "kubetab-admin" {
+		t.Errorf("at first: %+v", now)
+	}
+	t.Cleanup(func() { become(t, url, "kubetab-admin") })
+
+	// In the middle of a line, which stays.
+	s.types("kubectl auth who")
+	s.sees(`who$`)
+	become(t, url, "kubetab-view")
+	s.sees(`\(kubetab-view\) ~ \$ kubectl auth who`)
+	s.types("ami -o jsonpath='{.status.userInfo.username}'\r")
+	s.sees(`(?s)kubetab-view.*\(kubetab-view\) ~ \$ $`)
+	if now := next(); now.User != "kubetab-view" {
+		t.Errorf("after the page: %+v", now)
+	}
+	if got := post(t, url, "kubectl delete namespace default"); got.ExitCode == 0 || !strings.Contains(got.Stderr, `User "kubetab-view" cannot delete`) {
+		t.Errorf("a viewer may: %+v", got)
+	}
+
+	s.types("kubectl config use-context kubetab-edit\r")
+	s.sees(`\(kubetab-edit\) ~ \$ $`)
+	if now := next(); now.User != "kubetab-edit" || now.Context != "kubetab-edit" {
+		t.Errorf("after kubectl: %+v", now)
+	}
+
+	become(t, url, "system:serviceaccount:default:robot", "system:serviceaccounts", "system:serviceaccounts:default")
+	s.sees(`\(sa:default:robot\) ~ \$ $`)
+	if now := next(); now.User != "system:serviceaccount:default:robot" || len(now.Groups) != 2 {
+		t.Errorf("as a service account: %+v", now)
+	}
+	who := post(t, url, "kubectl auth whoami; kubectl config current-context; kubectl get pods")
+	for _, want := range []string{"system:serviceaccount:default:robot", "system:serviceaccounts:default", "sa:default:robot\n"} {
+		if !strings.Contains(who.Stdout, want) {
+			t.Errorf("%q is missing in %s", want, who.Stdout)
+		}
+	}
+	if !strings.Contains(who.Stderr, `User "system:serviceaccount:default:robot" cannot list resource "pods"`) {
+		t.Error(who.Stderr)
+	}
+
+	s.types("kubectl config use-context kubetab-admin\r")
+	s.sees(`47l~ \$ $`)
+	if now := next(); now.User != "kubetab-admin" {
+		t.Errorf("back: %+v", now)
+	}
+
+	// Somebody whom the page does not know.
+	s.types("kubectl config set-context own --cluster=kubetab --user=nobody && kubectl config use-context own\r")
+	s.sees(`\(own\) ~ \$ $`)
+	for now := next(); now.Context != "own"; now = next() {
+	}
+	s.types("kubectl config delete-context own; kubectl config delete-context sa:default:robot; kubectl config use-context kubetab-admin\r")
+	s.sees(`47l~ \$ $`)
+}

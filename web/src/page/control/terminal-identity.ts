@@ -1,0 +1,80 @@
+import { signal } from '@preact/signals';
+import { JsonFrames } from '../console/frames';
+import { askAsAdmin } from '../engine/ask';
+import { ready } from '../engine/cluster';
+import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
+
+/** As GET /kubetab/identity answers (core/shell/identity.go). */
+interface InTerminal {
+  readonly context: string;
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** The current context of the terminal's kubeconfig, while it is nobody whom the page can be; empty otherwise. */
+export const foreignContext = signal('');
+
+const PATH = '/kubetab/identity';
+
+/**
+ * Keeps the identity of the page and the current context of the terminal's kubeconfig the same, whichever of them is
+ * changed. An engine that starts is told who the page is, and tells it who kubectl is if the page is the administrator.
+ * To be called once.
+ */
+export function shareIdentity(): void {
+  let inTerminal = '';
+  let stop: AbortController | null = null;
+  ready.subscribe((isReady) => {
+    stop?.abort();
+    stop = null;
+    inTerminal = '';
+    foreignContext.value = '';
+    if (!isReady) return;
+    stop = new AbortController();
+    void join(stop.signal).catch(() => undefined); // the engine has gone, or has no terminal
+  });
+  identity.subscribe((who) => {
+    if (stop && inTerminal !== '' && who.name !== inTerminal) void tell(who);
+  });
+
+  async function tell(who: Identity): Promise<void> {
+    inTerminal = who.name;
+    await giveTerminal(who);
+  }
+
+  async function join(signal: AbortSignal): Promise<void> {
+    if (identity.value.name !== ADMIN.name) await tell(identity.value);
+    const changes = await askAsAdmin('view', `${PATH}?watch=1`, { signal });
+    const reader = changes.ok ? changes.body?.getReader() : undefined;
+    const frames = new JsonFrames();
+    const decoder = new TextDecoder();
+    while (reader) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
+        const now = JSON.parse(frame) as InTerminal;
+        const who = identityOf(now);
+        foreignContext.value = who ? '' : now.context;
+        inTerminal = who ? who.name : `context ${now.context}`;
+        if (!who) continue;
+        if (who.name !== identity.value.name) identity.value = who;
+      }
+    }
+  }
+}
+
+/** Makes kubectl in the terminal that identity. */
+export async function giveTerminal(who: Identity): Promise<void> {
+  await askAsAdmin('control', PATH, {
+    method: 'PUT',
+    body: JSON.stringify({ user: who.name, groups: who.groups }),
+  });
+}
+
+/** Null for somebody whom the page has no way to be: a user of the visitor's own kubeconfig. */
+function identityOf({ user }: InTerminal): Identity | null {
+  const known = [ADMIN, EDITOR, VIEWER].find(({ name }) => name === user);
+  if (known) return known;
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user);
+  return account?.[1] && account[2] ? serviceAccount(account[1], account[2]) : null;
+}
