@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	interpreter "github.com/kubetab/kubetab/core/shell/awk"
@@ -11,8 +13,31 @@ import (
 )
 
 // awk runs an AWK program, see package awk.
-func awk(_ *session, c *coreutils.Call) int {
-	config := interpreter.Config{Variables: map[string]string{}, In: c.Stdin, Out: c.Stdout}
+func awk(k *session, c *coreutils.Call) int {
+	config := interpreter.Config{
+		Variables: map[string]string{}, Environment: map[string]string{}, In: c.Stdin, Out: c.Stdout, Context: c,
+		Open: func(name string) (io.ReadCloser, error) {
+			f, err := c.Files.Open(c.Path(name), os.O_RDONLY, 0)
+			return f, reasonOf(err)
+		},
+		Create: func(name string, add bool) (io.WriteCloser, error) {
+			flag := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+			if add {
+				flag = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+			}
+			f, err := c.Files.Open(c.Path(name), flag, 0o644)
+			return f, reasonOf(err)
+		},
+		Command: func(line string, in io.Reader, out io.Writer) int {
+			run := *c
+			run.Stdin, run.Stdout = in, out
+			return k.sub(&run, line, "sh", c.Environ(), nil)
+		},
+	}
+	for _, v := range c.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		config.Environment[name] = value
+	}
 	args := c.Args
 	var source *string
 	value := func(flag string) string {
@@ -66,20 +91,18 @@ func awk(_ *session, c *coreutils.Call) int {
 	if err != nil {
 		return c.Fail("%v", err) + 1
 	}
-	if len(args) > 0 {
-		var all []io.Reader
-		for _, name := range args {
-			text, err := c.Files.ReadFile(c.Path(name))
-			if err != nil {
-				return c.Fail("%s: %s", name, coreutils.Reason(err)) + 1
-			}
-			all = append(all, strings.NewReader(string(text)))
-		}
-		config.In = io.MultiReader(all...)
-	}
+	config.Arguments = args
 	code, err := program.Run(config)
 	if err != nil {
 		return c.Fail("%v", err) + 1
 	}
 	return code
+}
+
+// reasonOf is an error in the words of a program, or nil.
+func reasonOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(coreutils.Reason(err))
 }

@@ -108,7 +108,8 @@ func (s *Shell) Run(ctx context.Context, command, dir, contextName string) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	k.context = contextName
+	k.context, k.life = contextName, ctx
+	defer k.endJobs()
 	code, _ := k.run(ctx, command)
 	return Result{stdout.String(), stderr.String(), code}, nil
 }

@@ -24,7 +24,7 @@ func init() {
 		"clear": (*session).clear, "help": help, "bash": (*session).bash, "sh": (*session).bash,
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
-		"jobs": noJobs, "fg": noJobs, "bg": noJobs, "kill": noJobs,
+		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "wait": (*session).waitFor,
 	}
 }
 
@@ -144,7 +144,8 @@ func help(_ *session, c *coreutils.Call) int {
 curl does, too: curl -k https://127.0.0.1:6443/api/v1/namespaces
 
 Pipes, redirects, variables, loops and here-documents work as in bash. Tab completes commands, resources, names
-and files; Ctrl-R searches the history; Ctrl-C ends what runs.
+and files; Ctrl-R searches the history; Ctrl-C ends what runs. A command with & behind it runs in the background:
+jobs, fg, wait and kill %%1 find it. Nothing can be stopped with Ctrl-Z.
 
 Programs: %s
 `, strings.Join(slices.Compact(names), " "))
@@ -158,8 +159,4 @@ func uname(_ *session, c *coreutils.Call) int    { fmt.Fprintln(c.Stdout, "Kubet
 func id(_ *session, c *coreutils.Call) int {
 	fmt.Fprintln(c.Stdout, "uid=1000(kubetab) gid=1000(kubetab) groups=1000(kubetab)")
 	return 0
-}
-
-func noJobs(_ *session, c *coreutils.Call) int {
-	return c.Fail("there is no job control here; Ctrl-C ends what runs")
 }

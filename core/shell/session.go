@@ -40,8 +40,11 @@ type session struct {
 		context string
 	}
 
+	life context.Context // of jobs: that of the terminal, or of the command line
+
 	mu      sync.Mutex
 	history []string
+	jobs    []*job // in the order of their numbers
 }
 
 // newSession returns a shell in dir, with the variables env in place of those
@@ -106,6 +109,12 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 	}
 	defer k.shell.files.changed()
 	for _, stmt := range file.Stmts {
+		nameLastJob(stmt)
+		if stmt.Background {
+			k.background(stmt)
+			code = 0
+			continue
+		}
 		err := k.runner.Run(ctx, stmt)
 		var status interp.ExitStatus
 		switch {
@@ -156,6 +165,14 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
 			return coreutils.Read(hc.Stderr, stdin, args), nil
 		}
+	case "wait":
+		if len(args) > 1 && k.tracksJobs() {
+			return append([]string{"/usr/bin/wait"}, args[1:]...), nil
+		}
+		k.waitForAll(ctx) // and the interpreter for its own
+		if ctx.Err() != nil {
+			return []string{"false"}, nil
+		}
 	case "kill", "fg", "bg", "jobs", "history":
 		return append([]string{"/usr/bin/" + args[0]}, args[1:]...), nil
 	}
@@ -164,11 +181,18 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 
 // input is what a command reads that no pipe and no file feeds.
 func (k *session) input(ctx context.Context) io.Reader {
+	if ctx.Value(inBackground{}) != nil {
+		return strings.NewReader("")
+	}
 	if k.stdin == nil && k.tty != nil {
 		return k.tty.Input(ctx)
 	}
 	return k.stdin
 }
+
+// tracksJobs reports whether the session runs statements one by one, and not a
+// script as a whole.
+func (k *session) tracksJobs() bool { return k.life != nil }
 
 // exec runs what is neither a builtin nor a function.
 func (k *session) exec(ctx context.Context, args []string) error {

@@ -99,11 +99,14 @@ func (t *terminal) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	k := t.session
+	k.life = ctx
+	defer k.endJobs()
 	editor := &tty.Editor{TTY: t.tty, Complete: k.complete, Reprompt: k.prompt}
 	for {
 		k.mu.Lock()
 		editor.History = k.history
 		k.mu.Unlock()
+		_, _ = t.tty.Write([]byte(k.notify())) // fails when nobody looks any more
 		script, err := t.read(ctx, editor)
 		switch {
 		case errors.Is(err, tty.ErrInterrupted):

@@ -1,10 +1,12 @@
 package awk
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -29,16 +31,68 @@ func init() {
 		"toupper": {func(m *machine, args []expression) value { return str(strings.ToUpper(args[0].eval(m).string())) }, 1, 1},
 		"tolower": {func(m *machine, args []expression) value { return str(strings.ToLower(args[0].eval(m).string())) }, 1, 1},
 		"int":     {func(m *machine, args []expression) value { return numeric(math.Trunc(args[0].eval(m).number())) }, 1, 1},
-		"sqrt":    {func(m *machine, args []expression) value { return numeric(math.Sqrt(args[0].eval(m).number())) }, 1, 1},
+		"sin":     mathematical(math.Sin),
+		"cos":     mathematical(math.Cos),
+		"exp":     mathematical(math.Exp),
+		"log":     mathematical(math.Log),
+		"atan2": {func(m *machine, args []expression) value {
+			return numeric(math.Atan2(args[0].eval(m).number(), args[1].eval(m).number()))
+		}, 2, 2},
+		"rand":   {func(m *machine, _ []expression) value { return numeric(m.random.Float64()) }, 0, 0},
+		"srand":  {seed, 0, 1},
+		"close":  {func(m *machine, args []expression) value { return m.closeNamed(args[0].eval(m).string()) }, 1, 1},
+		"fflush": {flush, 0, 1},
+		"system": {system, 1, 1},
+		"sqrt":   {func(m *machine, args []expression) value { return numeric(math.Sqrt(args[0].eval(m).number())) }, 1, 1},
 	}
+}
+
+func mathematical(f func(float64) float64) builtin {
+	return builtin{func(m *machine, args []expression) value { return numeric(f(args[0].eval(m).number())) }, 1, 1}
+}
+
+// seed returns the seed before, as srand does.
+func seed(m *machine, args []expression) value {
+	before := m.seed
+	m.seed = float64(time.Now().Unix())
+	if len(args) == 1 {
+		m.seed = args[0].eval(m).number()
+	}
+	m.random.Seed(int64(m.seed))
+	return numeric(before)
+}
+
+// flush lets the program's output go, and what it has written to files and commands.
+func flush(m *machine, _ []expression) value {
+	err := m.out.Flush()
+	for _, s := range m.streams {
+		if s.out != nil {
+			err = errors.Join(err, s.out.Flush())
+		}
+	}
+	if err != nil {
+		return numeric(-1)
+	}
+	return numeric(0)
+}
+
+func system(m *machine, args []expression) value {
+	if m.config.Command == nil {
+		panic(failure{errors.New("there are no commands here")})
+	}
+	line := args[0].eval(m).string()
+	flush(m, nil)
+	return numeric(float64(m.config.Command(line, m.config.In, m.config.Out)))
 }
 
 func length(m *machine, args []expression) value {
 	if len(args) == 0 {
 		return numeric(float64(utf8.RuneCountInString(m.fields[0])))
 	}
-	if name, ok := args[0].(variable); ok && m.arrays[string(name)] != nil {
-		return numeric(float64(len(m.arrays[string(name)])))
+	if name, ok := args[0].(variable); ok {
+		if s := m.slot(string(name)); s.array != nil || s.outer != nil && s.outer.array != nil {
+			return numeric(float64(len(s.elements())))
+		}
 	}
 	return numeric(float64(utf8.RuneCountInString(args[0].eval(m).string())))
 }
@@ -70,7 +124,7 @@ func split(m *machine, args []expression) value {
 	if !ok {
 		panic(failure{fmt.Errorf("split wants an array")})
 	}
-	separator := m.variables["FS"].string()
+	separator := m.get("FS").string()
 	if len(args) == 3 {
 		if p, ok := args[2].(pattern); ok {
 			separator = string(p)
@@ -79,11 +133,11 @@ func split(m *machine, args []expression) value {
 		}
 	}
 	parts := m.split(args[0].eval(m).string(), separator)
-	array := map[string]value{}
+	array := m.array(string(name))
+	clear(array)
 	for i, part := range parts {
 		array[strconv.Itoa(i+1)] = input(part)
 	}
-	m.arrays[string(name)] = array
 	return numeric(float64(len(parts)))
 }
 
@@ -122,11 +176,13 @@ func match(m *machine, args []expression) value {
 	s := args[0].eval(m).string()
 	at := m.regexp(source(m, args[1])).FindStringIndex(s)
 	if at == nil {
-		m.variables["RSTART"], m.variables["RLENGTH"] = numeric(0), numeric(-1)
+		m.put("RSTART", numeric(0))
+		m.put("RLENGTH", numeric(-1))
 		return numeric(0)
 	}
 	start := numeric(float64(utf8.RuneCountInString(s[:at[0]]) + 1))
-	m.variables["RSTART"], m.variables["RLENGTH"] = start, numeric(float64(utf8.RuneCountInString(s[at[0]:at[1]])))
+	m.put("RSTART", start)
+	m.put("RLENGTH", numeric(float64(utf8.RuneCountInString(s[at[0]:at[1]]))))
 	return start
 }
 

@@ -28,11 +28,11 @@ type token struct {
 
 var keywords = map[string]bool{
 	"BEGIN": true, "END": true, "if": true, "else": true, "while": true, "for": true, "do": true, "in": true, "next": true, "exit": true,
-	"break": true, "continue": true, "delete": true, "print": true, "printf": true, "function": true, "func": true, "getline": true, "return": true,
+	"nextfile": true, "break": true, "continue": true, "delete": true, "print": true, "printf": true, "function": true, "func": true, "getline": true, "return": true,
 }
 
 var operators = []string{
-	"+=", "-=", "*=", "/=", "%=", "^=", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "!~", "**",
+	"**=", "+=", "-=", "*=", "/=", "%=", "^=", ">>", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "!~", "**",
 	"+", "-", "*", "/", "%", "^", "=", "<", ">", "!", "~", "?", ":", ",", ";", "{", "}", "(", ")", "[", "]", "$", "|",
 }
 
@@ -111,9 +111,7 @@ func lex(source string) ([]token, error) {
 				return nil, fmt.Errorf("syntax error at %q", source[i:i+1])
 			}
 			i += len(found)
-			if found == "**" {
-				found = "^"
-			}
+			found = strings.ReplaceAll(found, "**", "^")
 			add(operator, found)
 		}
 	}
@@ -141,5 +139,30 @@ func quoted(s string, mark byte) (value string, n int, err error) {
 
 // unescape replaces the escapes of a string. One that is not known stays.
 func unescape(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\/`, "/", `\a`, "\a", `\b`, "\b").Replace(s)
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch at := strings.IndexByte(`"\/abfnrtv`, s[i]); {
+		case at >= 0:
+			b.WriteByte("\"\\/\a\b\f\n\r\t\v"[at])
+		case s[i] >= '0' && s[i] <= '7':
+			n, end := 0, i+3
+			for ; i < min(end, len(s)) && s[i] >= '0' && s[i] <= '7'; i++ {
+				n = n*8 + int(s[i]-'0')
+			}
+			i--
+			b.WriteByte(byte(n))
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
 }

@@ -66,17 +66,21 @@ func (g grouping) eval(m *machine) value { return g.inner.eval(m) }
 func (p pattern) eval(m *machine) value { return truth(m.regexp(string(p)).MatchString(m.fields[0])) }
 
 func (v variable) eval(m *machine) value {
-	x, ok := m.variables[string(v)]
-	if !ok {
-		return value{unset: true, numberLike: true}
+	s := m.slot(string(v))
+	if s.array != nil {
+		panic(failure{fmt.Errorf("%s is an array, and used as a value", v)})
 	}
-	return x
+	return s.value
 }
 
 func (v variable) set(m *machine, x value) {
-	m.variables[string(v)] = x
+	s := m.slot(string(v))
+	if s.array != nil {
+		panic(failure{fmt.Errorf("%s is an array, and used as a value", v)})
+	}
+	s.value = x
 	if v == "NF" {
-		n := int(x.number())
+		n := min(int(x.number()), mostFields)
 		for len(m.fields) <= n {
 			m.fields = append(m.fields, "")
 		}
@@ -91,7 +95,7 @@ func (f field) eval(m *machine) value {
 		panic(failure{fmt.Errorf("there is no field %d", i)})
 	}
 	if i >= len(m.fields) {
-		return value{unset: true, numberLike: true}
+		return unset
 	}
 	return input(m.fields[i])
 }
@@ -102,7 +106,7 @@ func (e element) eval(m *machine) value {
 	a, key := m.array(e.array), m.key(e.subscript)
 	x, ok := a[key]
 	if !ok {
-		x = value{unset: true, numberLike: true}
+		x = unset
 		a[key] = x // as awk does: to ask for an element makes it
 	}
 	return x
@@ -165,7 +169,7 @@ func (b binary) eval(m *machine) value {
 	right := b.right.eval(m)
 	switch b.operator {
 	case "":
-		return str(left.string() + right.string())
+		return str(m.text(left, "CONVFMT") + m.text(right, "CONVFMT"))
 	case "<", "<=", "==", "!=", ">", ">=":
 		return truth(compares(b.operator, left, right))
 	}
@@ -254,6 +258,8 @@ type (
 	printStatement struct {
 		args      []expression
 		formatted bool
+		kind      string // where to: ">", ">>" or "|"; empty: the output
+		to        expression
 	}
 )
 
@@ -284,9 +290,10 @@ func (l loop) run(m *machine) jump {
 		l.first.run(m)
 	}
 	for round := 0; l.bodyFirst && round == 0 || l.condition == nil || l.condition.eval(m).true(); round++ {
+		m.breathe()
 		if j := m.run(l.body); j == leaveLoop {
 			break
-		} else if j == nextRecord || j == leave {
+		} else if j.leavesLoops() {
 			return j
 		}
 		if l.step != nil {
@@ -299,10 +306,10 @@ func (l loop) run(m *machine) jump {
 // run goes through the keys in order, where awk's is any.
 func (f forIn) run(m *machine) jump {
 	for _, key := range slices.Sorted(maps.Keys(m.array(f.array))) {
-		m.variables[f.variable] = input(key)
+		m.slot(f.variable).value = input(key)
 		if j := m.run(f.body); j == leaveLoop {
 			break
-		} else if j == nextRecord || j == leave {
+		} else if j.leavesLoops() {
 			return j
 		}
 	}
@@ -311,7 +318,7 @@ func (f forIn) run(m *machine) jump {
 
 func (d deleteStatement) run(m *machine) jump {
 	if d.subscript == nil {
-		delete(m.arrays, d.array)
+		clear(m.array(d.array))
 	} else {
 		delete(m.array(d.array), m.key(d.subscript))
 	}
@@ -324,15 +331,19 @@ func (p printStatement) run(m *machine) jump {
 	case p.formatted:
 		text = sprintf(m, p.args).string()
 	case p.args == nil:
-		text = m.fields[0] + m.variables["ORS"].string()
+		text = m.fields[0] + m.get("ORS").string()
 	default:
 		parts := make([]string, len(p.args))
 		for i, arg := range p.args {
-			parts[i] = arg.eval(m).string()
+			parts[i] = m.text(arg.eval(m), "OFMT")
 		}
-		text = strings.Join(parts, m.variables["OFS"].string()) + m.variables["ORS"].string()
+		text = strings.Join(parts, m.get("OFS").string()) + m.get("ORS").string()
 	}
-	if _, err := m.out.WriteString(text); err != nil {
+	out := m.out
+	if p.kind != "" {
+		out = m.writing(p.kind, p.to.eval(m).string()).out
+	}
+	if _, err := out.WriteString(text); err != nil {
 		panic(failure{err})
 	}
 	return goOn

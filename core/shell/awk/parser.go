@@ -9,6 +9,7 @@ import (
 type Program struct {
 	begin, end []statement
 	rules      []rule
+	functions  map[string]*definition
 }
 
 // rule is a pattern with what it does. to is set for a range.
@@ -30,9 +31,17 @@ func Parse(source string) (p *Program, err error) {
 		}
 	}()
 	r := &parser{tokens: tokens}
-	p = &Program{}
+	p = &Program{functions: map[string]*definition{}}
 	for r.skip(); !r.at(end); r.skip() {
 		r.rule(p)
+	}
+	for _, c := range r.calls {
+		switch f := p.functions[c.name]; {
+		case f == nil:
+			r.fail("there is no function %s", c.name)
+		case len(c.args) > len(f.parameters):
+			r.fail("function %s takes %d arguments, not %d", c.name, len(f.parameters), len(c.args))
+		}
 	}
 	return p, nil
 }
@@ -44,6 +53,8 @@ func (e syntaxError) Error() string { return e.message }
 type parser struct {
 	tokens []token
 	i      int
+	calls  []userCall
+	inside bool // a function
 }
 
 func (r *parser) now() token { return r.tokens[r.i] }
@@ -88,8 +99,9 @@ func (r *parser) lines() {
 
 func (r *parser) rule(p *Program) {
 	switch {
-	case r.is("function") || r.is("func"):
-		r.fail("functions of the program's own are not supported here")
+	case r.take("function") || r.take("func"):
+		r.function(p)
+		return
 	case r.take("BEGIN"):
 		p.begin = append(p.begin, r.block()...)
 		return
@@ -109,6 +121,34 @@ func (r *parser) rule(p *Program) {
 		one.body = r.block()
 	}
 	p.rules = append(p.rules, one)
+}
+
+func (r *parser) function(p *Program) {
+	f := &definition{name: r.now().value}
+	if !r.at(name) {
+		r.fail("syntax error at %q: a name is missing", r.now().value)
+	}
+	if p.functions[f.name] != nil {
+		r.fail("function %s is there twice", f.name)
+	}
+	r.i++
+	r.want("(")
+	for !r.take(")") {
+		if len(f.parameters) > 0 {
+			r.want(",")
+			r.lines()
+		}
+		if !r.at(name) {
+			r.fail("syntax error at %q: a parameter is missing", r.now().value)
+		}
+		f.parameters = append(f.parameters, r.now().value)
+		r.i++
+	}
+	r.lines()
+	r.inside = true
+	f.body = r.block()
+	r.inside = false
+	p.functions[f.name] = f
 }
 
 func (r *parser) block() []statement {
@@ -169,6 +209,15 @@ func (r *parser) statement() statement {
 		return r.forLoop()
 	case r.take("next"):
 		return jump(nextRecord)
+	case r.take("nextfile"):
+		return jump(nextFile)
+	case r.is("return") && r.inside:
+		r.i++
+		var result expression
+		if !r.ends() {
+			result = r.expression()
+		}
+		return returnStatement{result}
 	case r.take("break"):
 		return jump(leaveLoop)
 	case r.take("continue"):
@@ -219,6 +268,9 @@ func (r *parser) forLoop() statement {
 // ends reports whether a statement ends here.
 func (r *parser) ends() bool { return r.at(end) || r.at(newline) || r.is(";") || r.is("}") }
 
+// redirects reports whether what is printed goes elsewhere.
+func (r *parser) redirects() bool { return r.is(">") || r.is(">>") || r.is("|") }
+
 // action is print, printf or an expression.
 func (r *parser) action() statement {
 	if !r.is("print") && !r.is("printf") {
@@ -227,12 +279,12 @@ func (r *parser) action() statement {
 	formatted := r.is("printf")
 	r.i++
 	var args []expression
-	if !r.ends() {
+	if !r.ends() && !r.redirects() {
 		// print (a, b) is a list, print (a) b is not.
 		before := r.i
 		if r.take("(") {
 			args = r.list(")")
-			if !r.ends() && !r.is(">") && !r.is("|") {
+			if !r.ends() && !r.redirects() {
 				r.i, args = before, nil
 			}
 		}
@@ -244,13 +296,17 @@ func (r *parser) action() statement {
 			}
 		}
 	}
-	if r.is(">") || r.is("|") {
-		r.fail("print to files and pipes is not supported here: redirect awk itself")
-	}
 	if formatted && len(args) == 0 {
 		r.fail("syntax error: printf without a format")
 	}
-	return printStatement{args, formatted}
+	print := printStatement{args: args, formatted: formatted}
+	for _, kind := range []string{">", ">>", "|"} {
+		if r.take(kind) {
+			print.kind, print.to = kind, r.binary(concatenation, false)
+			break
+		}
+	}
+	return print
 }
 
 // list is what stands between commas, up to a closing mark.
@@ -287,6 +343,9 @@ func (r *parser) expression() expression {
 // comparison and addition.
 var levels = [][]string{{"||"}, {"&&"}, {"in"}, {"~", "!~"}, {"<", "<=", "==", "!=", ">", ">="}, {""}, {"+", "-"}, {"*", "/", "%"}}
 
+// concatenation is its level.
+const concatenation = 5
+
 func (r *parser) ternary(greater bool) expression {
 	condition := r.binary(0, greater)
 	if !r.take("?") {
@@ -305,6 +364,11 @@ func (r *parser) binary(level int, greater bool) expression {
 		return r.unary(greater)
 	}
 	left := r.binary(level+1, greater)
+	// A command is what stands before, with all that is joined to it.
+	for level == concatenation-1 && r.is("|") && r.tokens[r.i+1].value == "getline" && r.tokens[r.i+1].kind == keyword {
+		r.i += 2
+		left = getline{r.lvalue(), "|<", left}
+	}
 	for {
 		o, ok := r.operatorOf(level, greater)
 		if !ok {
@@ -412,7 +476,10 @@ func (r *parser) primary() expression {
 		return call{f, args}
 	case name:
 		if t.calls {
-			r.fail("there is no function %s", t.value)
+			r.want("(")
+			c := userCall{t.value, r.list(")")}
+			r.calls = append(r.calls, c)
+			return c
 		}
 		if r.take("[") {
 			return element{t.value, r.list("]")}
@@ -438,9 +505,21 @@ func (r *parser) primary() expression {
 		}
 	case keyword:
 		if t.value == "getline" {
-			r.fail("getline is not supported here")
+			g := getline{into: r.lvalue()}
+			if r.take("<") {
+				g.kind, g.from = "<", r.postfix()
+			}
+			return g
 		}
 	}
 	r.fail("syntax error at %q", t.value)
+	return nil
+}
+
+// lvalue is what getline reads into, or nothing.
+func (r *parser) lvalue() target {
+	if r.at(name) && !r.now().calls || r.is("$") {
+		return r.primary().(target)
+	}
 	return nil
 }
