@@ -44,6 +44,7 @@ export class Keeper {
   /** Settings that an engine was ready with, to go back to when it does not start with others. */
   #proven: EngineSettings = {};
   #refused: Run['refused'] = null;
+  #restarts = 0;
   #overdue: ReturnType<typeof setTimeout> | undefined;
 
   constructor(info: ModuleInfo, base: URL) {
@@ -109,7 +110,9 @@ export class Keeper {
     this.#end();
     const wanted = settings ?? (objects === 'none' ? {} : undefined);
     const forgotten = objects === 'none' ? this.#kept?.clear() : undefined;
+    const mine = ++this.#restarts;
     void Promise.resolve(forgotten).then(() => {
+      if (mine !== this.#restarts) return; // another one was asked for meanwhile
       this.start(wanted);
     });
   }
