@@ -97,8 +97,10 @@ async function applied(
       if (response.ok) return;
       throw refused(response.status, text);
     } catch (error) {
-      const isEarly = error instanceof Refused && (error.status === 404 || error.status === 0);
-      if (!isEarly || tries === TRIES) throw error;
+      const status = error instanceof Refused ? error.status : -1;
+      // A kind that is not there has been waited for already.
+      const most = status === 404 ? TRIES : status === 0 ? 2 : 1;
+      if (tries >= most) throw error;
       await new Promise((later) => setTimeout(later, PAUSE));
     }
   }
