@@ -1,34 +1,52 @@
 import { JsonFrames } from '../console/frames';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import type { OtherFiles } from './local-storage';
 import type { Storage, WorkspaceFile } from './workspace';
 
 /** Where the terminal's files are; the workspace is its home folder. */
 const HOME = '/home/kubetab';
-const LARGEST = 1_000_000;
+/** Is there in an engine that has been given its files: it knows better than the copy from then on. */
+const MARK = '/kubetab/files/tmp/.kubetab-files';
+/** What an editor shows, and what is kept at all, in bytes. */
+const LARGEST_TEXT = 1_000_000;
+const LARGEST = 16_000_000;
+/** Folders of kubectl's own: its cache, and a kubeconfig of this engine's tokens. */
+const NOT_KEPT = new Set(['.kube', '.cache']);
 
 const urlOf = (path: string) =>
   `/kubetab/files${`${HOME}/${path}`.split('/').map(encodeURIComponent).join('/')}`;
 
 /**
- * The workspace as the terminal sees it, over a copy that outlives the engine: what the copy has is put into every
- * engine that starts, and what commands write comes back into it.
+ * The workspace as the terminal sees it, over a copy that outlives the engine. An engine that starts is given what the
+ * copy has; from then on its files count, and what commands write comes into the copy.
+ *
+ * @param kept what the editor shows
+ * @param others the rest: what is no text, is hidden or too large
  */
-export function sharedWithTerminal(kept: Storage): Storage {
+export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   let online = false;
-  const put = async ({ path, text }: WorkspaceFile) => {
-    const answer = await askAsAdmin('editor', urlOf(path), { method: 'PUT', body: text });
+  /** Changed here while there was no engine to tell. */
+  const untold = new Set<string>();
+  const send = async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
+    const answer = await askAsAdmin('editor', urlOf(path), { method: 'PUT', body });
     if (!answer.ok) throw new Error(await answer.text());
+  };
+  const put = ({ path, text }: WorkspaceFile) => send(path, text);
+  const drop = async (path: string) => {
+    await askAsAdmin('editor', urlOf(path), { method: 'DELETE' });
   };
   return {
     load: () => kept.load(),
     async save(file) {
       await kept.save(file);
       if (online) await put(file);
+      else untold.add(file.path);
     },
     async remove(path) {
       await kept.remove(path);
-      if (online) await askAsAdmin('editor', urlOf(path), { method: 'DELETE' });
+      if (online) await drop(path);
+      else untold.add(path);
     },
     follow(onChange) {
       let stop: AbortController | null = null;
@@ -43,14 +61,19 @@ export function sharedWithTerminal(kept: Storage): Storage {
       });
 
       async function join(signal: AbortSignal): Promise<void> {
-        const first = await askAsAdmin('editor', urlOf(''), { signal });
-        await first.body?.cancel();
-        if (!first.ok) return;
-        for (const file of await kept.load()) await put(file);
+        const mark = await askAsAdmin('view', MARK, { signal });
+        await mark.body?.cancel();
+        if (!mark.ok && mark.status !== 404) return;
+        const mine = await kept.load();
+        if (mark.ok) await tell(mine);
+        else await give(mine);
         online = true;
         const changes = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
         const reader = changes.ok ? changes.body?.getReader() : undefined;
-        for (const path of await listed('', signal)) await take(path, signal);
+        const there = new Set(await listed('', signal));
+        for (const path of there) await take(path, signal);
+        for (const { path } of mine) if (!there.has(path)) await gone(path);
+        for (const path of await others.paths()) if (!there.has(path)) await others.remove(path);
         const frames = new JsonFrames();
         const decoder = new TextDecoder();
         while (reader) {
@@ -59,48 +82,84 @@ export function sharedWithTerminal(kept: Storage): Storage {
           for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
             const change = JSON.parse(frame) as { type: string; path: string };
             const path = change.path.slice(HOME.length + 1);
-            if (change.type === 'deleted') {
-              await kept.remove(path);
-              onChange(path, null);
-            } else {
-              await take(path, signal);
-            }
+            if (change.type === 'deleted') await gone(path);
+            else await take(path, signal);
           }
         }
       }
 
-      /** Takes over a file of the terminal's, if it is one that an editor can show. */
+      /** Gives an engine that has just started all files. */
+      async function give(mine: readonly WorkspaceFile[]): Promise<void> {
+        for (const file of mine) await put(file);
+        for (const path of await others.paths()) {
+          const bytes = await others.read(path);
+          if (bytes) await send(path, bytes);
+        }
+        await askAsAdmin('editor', MARK, { method: 'PUT', body: '' });
+        untold.clear();
+      }
+
+      /** Tells an engine that has its files what was changed here before it could be asked. */
+      async function tell(mine: readonly WorkspaceFile[]): Promise<void> {
+        for (const path of untold) {
+          const file = mine.find((each) => each.path === path);
+          await (file ? put(file) : drop(path));
+        }
+        untold.clear();
+      }
+
+      async function gone(path: string): Promise<void> {
+        await kept.remove(path);
+        await others.remove(path);
+        onChange(path, null);
+      }
+
+      /** Takes over a file of the terminal's: into the editor if it is one that an editor can show. */
       async function take(path: string, signal: AbortSignal): Promise<void> {
-        if (path.split('/').some((part) => part.startsWith('.'))) return;
+        if (path.split('/').some((part) => NOT_KEPT.has(part))) return;
         const answer = await askAsAdmin('view', urlOf(path), { signal });
         const isFile = answer.ok && !answer.headers.get('content-type')?.includes('json');
-        const bytes = await answer.arrayBuffer();
-        if (!isFile || bytes.byteLength > LARGEST) return;
-        try {
-          const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-          await kept.save({ path, text });
-          onChange(path, text);
-        } catch {
-          // Not text: it stays the terminal's.
+        const bytes = new Uint8Array(await answer.arrayBuffer());
+        if (!isFile) return;
+        const text = textOf(path, bytes);
+        if (text === null) {
+          if (bytes.byteLength <= LARGEST) await others.save(path, bytes);
+          await kept.remove(path);
+          onChange(path, null);
+          return;
         }
+        await others.remove(path);
+        await kept.save({ path, text });
+        onChange(path, text);
       }
     },
   };
 }
 
-/** The paths of all files below a folder, without those that begin with a dot. */
+/** Null for what the editor does not show. */
+function textOf(path: string, bytes: Uint8Array): string | null {
+  const isHidden = path.split('/').some((part) => part.startsWith('.'));
+  if (isHidden || bytes.byteLength > LARGEST_TEXT) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The paths of all files below a folder that are kept. */
 async function listed(folder: string, signal: AbortSignal): Promise<string[]> {
   const answer = await askAsAdmin('view', urlOf(folder), { signal });
-  if (!answer.ok) return [];
+  if (!answer.ok) throw new Error(await answer.text());
   const { entries } = (await answer.json()) as {
     entries: readonly { name: string; folder: boolean; size: number }[];
   };
   const found: string[] = [];
   for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue;
+    if (NOT_KEPT.has(entry.name)) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     if (entry.folder) found.push(...(await listed(path, signal)));
-    else if (entry.size <= LARGEST) found.push(path);
+    else found.push(path);
   }
   return found;
 }

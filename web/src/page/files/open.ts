@@ -1,12 +1,12 @@
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
 import { sharedWithTerminal } from './engine-files';
-import { localStorageOfFiles } from './local-storage';
+import { localStorageOfFiles, localStorageOfOthers } from './local-storage';
 import { samples } from './samples';
 import { words } from './words';
 import { files, freeName, openFile, openWorkspace, writeFile } from './workspace';
 
-void openWorkspace(sharedWithTerminal(localStorageOfFiles()), samples());
+void openWorkspace(sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()), samples());
 
 /** Opens a file, and on a phone shows the screen that it is on. */
 export function showFile(path: string): void {

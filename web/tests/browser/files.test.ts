@@ -1,0 +1,104 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { launch, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// The files of the editor and those of the terminal are the same, and outlive the engine.
+
+let site: Site;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+beforeAll(async () => {
+  [site, browser] = await Promise.all([openSite(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
+  await page.goto(`${site.url}#files`);
+  await ready(page);
+});
+afterEach(() => context.close());
+
+/** What a command line prints, in a shell of the engine's. */
+const run = (line: string) =>
+  page.evaluate(async (command) => {
+    const answer = await window.kubetab.direct?.request('/kubetab/run', {
+      method: 'POST',
+      body: JSON.stringify({ command }),
+    });
+    const { stdout, stderr } = (await answer?.json()) as { stdout: string; stderr: string };
+    return stdout + stderr;
+  }, line);
+const says = (line: string) => expect.poll(() => run(line), { timeout: 20_000 });
+/** Until the copy has it: an engine that ends a moment later takes nothing along. */
+const isKept = (path: string, store: 'files' | 'others') =>
+  expect.poll(() =>
+    page.evaluate(
+      ([name, key]) =>
+        new Promise<boolean>((found) => {
+          indexedDB.open('kubetab-workspace').onsuccess = ({ target }) => {
+            const { result } = target as IDBOpenDBRequest;
+            const count = result.transaction(name).objectStore(name).count(key);
+            count.onsuccess = () => {
+              found(count.result > 0);
+              result.close();
+            };
+          };
+        }),
+      [store, path] as const,
+    ),
+  );
+const file = (name: string) => page.locator('.left').getByRole('button', { name, exact: true });
+
+async function restart(): Promise<void> {
+  await page.evaluate(() => window.kubetab.restart());
+  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
+  await ready(page);
+}
+
+test('what a command writes is in the editor, and is there after a restart of the engine', async () => {
+  await says('ls').toContain('deployment.yaml');
+  await run("mkdir -p notes; echo 'from: terminal' > notes/made.yaml; rm boat.yaml");
+  await run("echo 'alias hi=\"echo hello\"' > .bashrc; printf '\\377\\376' > binary.dat");
+  await page.getByText('made.yaml').first().waitFor();
+  await isKept('notes/made.yaml', 'files').toBe(true);
+  await isKept('boat.yaml', 'files').toBe(false);
+  await isKept('.bashrc', 'others').toBe(true);
+  await isKept('binary.dat', 'others').toBe(true);
+  await restart();
+  await says('cat notes/made.yaml').toBe('from: terminal\n');
+  await says('cat .bashrc').toContain('alias hi');
+  await says('wc -c < binary.dat').toContain('2');
+  expect(await run('ls')).not.toContain('boat.yaml');
+  expect(await run('kubectl config current-context')).toBe('kubetab-admin\n');
+});
+
+test('what is typed into the editor is the file of the terminal, over a restart and a reload', async () => {
+  await says('ls').toContain('service.yaml');
+  await page.getByText('service.yaml').first().click();
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('# typed here\n');
+  await says('head -1 service.yaml').toBe('# typed here\n');
+  await restart();
+  await says('head -1 service.yaml').toBe('# typed here\n');
+
+  // While no page looks, the engine of a SharedWorker goes on: its files count, and not the copy.
+  const other = await context.newPage();
+  await other.goto(`${site.url}#settings`);
+  await ready(other);
+  await page.close();
+  page = other;
+  await run("echo '# by a command' > service.yaml; rm deployment.yaml");
+  await page.goto(`${site.url}#files`);
+  await ready(page);
+  await page.getByText('service.yaml').first().waitFor();
+  await says('head -1 service.yaml').toBe('# by a command\n');
+  await expect.poll(() => file('deployment.yaml').count()).toBe(0);
+  expect(await run('ls')).not.toContain('deployment.yaml');
+});
