@@ -28,6 +28,9 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   let online = false;
   /** Changed here while there was no engine to tell. */
   const untold = new Set<string>();
+  /** Grows with each change made here, once when it begins and once when the engine has it. */
+  const changes = new Map<string, number>();
+  const count = (path: string) => changes.set(path, (changes.get(path) ?? 0) + 1);
   const send = async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
     const answer = await askAsAdmin('editor', urlOf(path), { method: 'PUT', body });
     if (!answer.ok) throw new Error(await answer.text());
@@ -39,14 +42,24 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   return {
     load: () => kept.load(),
     async save(file) {
-      await kept.save(file);
-      if (online) await put(file);
-      else untold.add(file.path);
+      count(file.path);
+      try {
+        await kept.save(file);
+        if (online) await put(file);
+        else untold.add(file.path);
+      } finally {
+        count(file.path);
+      }
     },
     async remove(path) {
-      await kept.remove(path);
-      if (online) await drop(path);
-      else untold.add(path);
+      count(path);
+      try {
+        await kept.remove(path);
+        if (online) await drop(path);
+        else untold.add(path);
+      } finally {
+        count(path);
+      }
     },
     follow(onChange) {
       let stop: AbortController | null = null;
@@ -68,8 +81,8 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         if (mark.ok) await tell(mine);
         else await give(mine);
         online = true;
-        const changes = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
-        const reader = changes.ok ? changes.body?.getReader() : undefined;
+        const news = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
+        const reader = news.ok ? news.body?.getReader() : undefined;
         const there = new Set(await listed('', signal));
         for (const path of there) await take(path, signal);
         for (const { path } of mine) if (!there.has(path)) await gone(path);
@@ -117,10 +130,12 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
       /** Takes over a file of the terminal's: into the editor if it is one that an editor can show. */
       async function take(path: string, signal: AbortSignal): Promise<void> {
         if (path.split('/').some((part) => NOT_KEPT.has(part))) return;
+        const before = changes.get(path) ?? 0;
+        if (before % 2 === 1) return; // what is on its way there is newer
         const answer = await askAsAdmin('view', urlOf(path), { signal });
         const isFile = answer.ok && !answer.headers.get('content-type')?.includes('json');
         const bytes = new Uint8Array(await answer.arrayBuffer());
-        if (!isFile) return;
+        if (!isFile || (changes.get(path) ?? 0) !== before) return;
         const text = textOf(path, bytes);
         if (text === null) {
           if (bytes.byteLength <= LARGEST) await others.save(path, bytes);
