@@ -2,9 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { EngineSettings as Settings } from '../../protocol';
 import { engineState } from '../engine/cluster';
-import { draft, followSettings, type Offer, offer, without } from './engine-settings';
+import { draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
 import { GroupVersions } from './GroupVersions';
+import { type Offer, without } from './settings-text';
 import { words } from './words';
 
 /** What kube-apiserver and the rest of the cluster are started with. Nothing changes before a restart. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { change } from './EngineSettings';
-import { draft, type Gate, gateOtherwise, type Offer } from './engine-settings';
+import { draft } from './engine-settings';
+import { type Gate, gateOtherwise, type Offer } from './settings-text';
 import { words } from './words';
 
 /** All gates of the version, the changed ones first; `AllAlpha` and `AllBeta` move those that nobody has set. */

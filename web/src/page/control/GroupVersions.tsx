@@ -1,5 +1,6 @@
 import { change } from './EngineSettings';
-import { draft, groupOtherwise, type Offer } from './engine-settings';
+import { draft } from './engine-settings';
+import { groupOtherwise, type Offer } from './settings-text';
 import { words } from './words';
 
 /** What --runtime-config takes for many versions at once, in the order in which upstream applies it. */

@@ -1,7 +1,8 @@
 import type { EngineSettings } from '../../protocol';
 import { engineState, notice, restartEngine } from '../engine/cluster';
-import { read, refusalOf, same, spell } from './engine-settings';
+import { refusalOf } from './engine-settings';
 import { CLUSTERS, fill, type Prepared, startPrepared } from './prepared';
+import { read, same, spell } from './settings-text';
 import { words } from './words';
 
 /** What an address can ask for: `?cluster=shop&emulated-version=1.36&feature-gates=...`. */
