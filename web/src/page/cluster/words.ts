@@ -71,7 +71,6 @@ export const english = {
     eventTimes: (n: number) => (n > 1 ? `x${number(n)}` : ''),
     fieldOwners: 'Field owners',
     ownersTitle: 'Colour each line by the field manager that owns it, from managedFields',
-    managedFields: 'managedFields',
     edit: 'Edit',
     save: 'Save',
     cancel: 'Cancel',
@@ -85,7 +84,6 @@ export const english = {
     follow: 'following',
     ended: 'ended',
     empty: 'No output yet.',
-    dropped: 'Older lines are not shown.',
     unavailable: 'The logs could not be read.',
   },
   actions: {

@@ -69,7 +69,6 @@ export const chinese: Words = {
     eventTimes: (n) => (n > 1 ? `x${number(n)}` : ''),
     fieldOwners: '字段属主',
     ownersTitle: '按 managedFields 用颜色标出拥有每一行的字段管理器',
-    managedFields: 'managedFields',
     edit: '编辑',
     save: '保存',
     cancel: '取消',
@@ -82,7 +81,6 @@ export const chinese: Words = {
     follow: '持续跟踪',
     ended: '已结束',
     empty: '尚无输出。',
-    dropped: '较早的行不再显示。',
     unavailable: '无法读取日志。',
   },
   actions: {

@@ -19,7 +19,6 @@ export const english = {
     contentType: 'Content type',
     noBody: (method: string) => `A ${method} request has no body.`,
     bodyLabel: 'Request body',
-    badPath: 'A path begins with a slash: /api/v1/namespaces',
     suggestions: 'Paths the server knows',
   },
   response: {

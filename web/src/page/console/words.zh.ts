@@ -18,7 +18,6 @@ export const chinese: Words = {
     contentType: '内容类型',
     noBody: (method) => `${method} 请求没有正文。`,
     bodyLabel: '请求正文',
-    badPath: '路径以斜杠开头：/api/v1/namespaces',
     suggestions: '服务器所知的路径',
   },
   response: {

@@ -1,7 +1,6 @@
 import { catalogue } from '../language/language';
 
 export const english = {
-  pane: 'Editor',
   label: (path: string) => `Text of ${path}`,
   none: 'No file is open. Choose one from Files, make a new one, or drop files here.',
   newFile: 'New file',
@@ -36,11 +35,8 @@ export const english = {
       `The cluster has no kind ${kind} in ${version}. Is its CustomResourceDefinition applied?`,
     nameless: 'metadata.name is missing.',
     nothing: 'There is no object in this file.',
-    noAnswer: 'No answer from the API server.',
   },
-  refusedBy: 'The API server refused this:',
   atLine: (line: number, file: string) => `Line ${line} in ${file}`,
-  same: 'The command that does the same',
   conflict: {
     what: 'Others own fields that this file wants to change:',
     force: 'Take them over',

@@ -1,7 +1,6 @@
 import type { Words } from './words';
 
 export const chinese: Words = {
-  pane: '编辑器',
   label: (path) => `${path} 的文本`,
   none: '没有打开的文件。请从“文件”中选择一个，新建一个，或将文件拖到这里。',
   newFile: '新建文件',
@@ -36,11 +35,8 @@ export const chinese: Words = {
       `集群在 ${version} 中没有类别 ${kind}。它的 CustomResourceDefinition 应用了吗？`,
     nameless: '缺少 metadata.name。',
     nothing: '此文件中没有对象。',
-    noAnswer: 'API 服务器没有响应。',
   },
-  refusedBy: 'API 服务器拒绝了此操作：',
   atLine: (line, file) => `${file} 第 ${line} 行`,
-  same: '等效的命令',
   conflict: {
     what: '此文件要更改的字段归其他管理器所有：',
     force: '强制接管',

@@ -1,6 +1,7 @@
+import { END } from './cut-name';
+
 /** Names shorter than this are not cut: where there is no room for them, there is none for a cut either. */
 const SHORT = 16;
-const END = 6;
 
 /** A name that is cut in the middle where there is too little room for it. It fills its parent. */
 export function Cut({ text }: { readonly text: string }) {

@@ -1,4 +1,5 @@
-const END = 6;
+/** Letters that stay of the end of a name. */
+export const END = 6;
 
 /** A name cut in the middle to at most so many characters: what differs between the Pods of one owner is the end. */
 export function cut(name: string, most: number): string {

@@ -3,9 +3,6 @@ import { catalogue } from '../language/language';
 
 export const english = {
   label: 'Workloads, nodes and Services',
-  owners: 'Owners',
-  nodes: 'Nodes',
-  services: 'Services',
   unscheduled: 'Not on a node yet',
   pods: (n: number) => counted(n, 'Pod', 'Pods'),
   of: (n: number, wanted: number) => `${number(n)} of ${counted(wanted, 'Pod', 'Pods')}`,

@@ -3,9 +3,6 @@ import type { Words } from './words';
 
 export const chinese: Words = {
   label: '工作负载、节点和 Service',
-  owners: '属主',
-  nodes: '节点',
-  services: 'Service',
   unscheduled: '尚未调度到节点',
   pods: (n) => `${number(n)} 个 Pod`,
   of: (n, wanted) => `${number(wanted)} 个 Pod 中的 ${number(n)} 个`,

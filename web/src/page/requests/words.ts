@@ -56,7 +56,6 @@ export const english = {
     responseHeaders: 'Response headers',
   },
   copyAs: 'Copy as',
-  noEvents: 'No event yet: they appear here the moment something changes.',
   toConsole: 'Open in the console',
 };
 

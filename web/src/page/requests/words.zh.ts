@@ -54,6 +54,5 @@ export const chinese: Words = {
     responseHeaders: '响应头',
   },
   copyAs: '复制为',
-  noEvents: '尚无事件：一有变化就会出现在这里。',
   toConsole: '在控制台中打开',
 };
