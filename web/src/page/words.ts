@@ -89,6 +89,7 @@ export const english = {
     /** What follows after the stage with this name. */
     after: {
       compile: 'storage',
+      rest: 'storage',
       storage: 'APIs',
       apis: 'controllers',
       controllers: 'waiting until it is ready',
@@ -103,6 +104,7 @@ export const english = {
     at: (time: string) => `at ${time}`,
     stages: {
       compile: 'compiled',
+      rest: 'rest of the module',
       storage: 'storage',
       apis: 'APIs',
       controllers: 'controllers',

@@ -80,6 +80,7 @@ export const chinese: Words = {
     dead: '已停止',
     after: {
       compile: '存储',
+      rest: '存储',
       storage: 'API',
       apis: '控制器',
       controllers: '等待就绪',
@@ -94,6 +95,7 @@ export const chinese: Words = {
     at: (time) => `在 ${time} 时`,
     stages: {
       compile: '编译完成',
+      rest: '模块的其余部分',
       storage: '存储',
       apis: 'API',
       controllers: '控制器',
