@@ -31,7 +31,8 @@ const run = (line: string) =>
       method: 'POST',
       body: JSON.stringify({ command }),
     });
-    const { stdout, stderr } = (await answer?.json()) as { stdout: string; stderr: string };
+    if (!answer) throw new Error('There is no way to the engine.');
+    const { stdout, stderr } = (await answer.json()) as { stdout: string; stderr: string };
     return stdout + stderr;
   }, line);
 const says = (line: string) => expect.poll(() => run(line), { timeout: 20_000 });

@@ -26,7 +26,7 @@ export function EngineSettings() {
       <p class="about">{text.about}</p>
       <RunNotes />
       {trouble.value && (
-        <p class="tone-bad" role="alert">
+        <p class="tone-bad" role="alert" translate={false}>
           {trouble.value}
         </p>
       )}

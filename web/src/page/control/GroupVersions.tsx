@@ -43,9 +43,7 @@ export function GroupVersions({ from }: { from: Offer }) {
         ))}
         {others.map((name) => (
           <li key={name} class="is-changed">
-            <code>
-              {name}={set[name]}
-            </code>
+            <code>{`${name}=${set[name]}`}</code>
             <button type="button" class="button small" onClick={() => choose(name, '')}>
               {text.remove}
             </button>

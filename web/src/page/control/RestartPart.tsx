@@ -63,7 +63,7 @@ export function RestartPart() {
       {refusal.value && (
         <div class="setting-note is-bad" role="alert">
           <b>{text.refusal}</b>
-          <pre>{refusal.value}</pre>
+          <pre translate={false}>{refusal.value}</pre>
         </div>
       )}
       <Failures />
@@ -102,8 +102,8 @@ function Failures() {
       <b>{words.prepared.failures}</b>
       <ul>
         {failures.map(({ what, why }) => (
-          <li key={what}>
-            {what}: {why}
+          <li key={what} translate={false}>
+            {`${what}: ${why}`}
           </li>
         ))}
       </ul>

@@ -196,7 +196,7 @@ function ClockPart() {
         ready.value && <p class="faint">{text.missing}</p>
       )}
       {ready.value && refusal.value && (
-        <p class="tone-bad" role="alert">
+        <p class="tone-bad" role="alert" translate={false}>
           {refusal.value}
         </p>
       )}
