@@ -94,6 +94,7 @@ export const english = {
       apis: 'controllers',
       controllers: 'waiting until it is ready',
       thaw: 'going on from its snapshot',
+      rest: 'fetching what only a start from nothing needs',
     },
   },
   details: {
@@ -109,6 +110,7 @@ export const english = {
       apis: 'APIs',
       controllers: 'controllers',
       thaw: 'snapshot',
+      rest: 'rest of the module',
       ready: 'ready',
     },
     from: 'Began',

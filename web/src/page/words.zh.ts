@@ -85,6 +85,7 @@ export const chinese: Words = {
       apis: '控制器',
       controllers: '等待就绪',
       thaw: '从快照继续运行',
+      rest: '正在获取仅在从头启动时需要的部分',
     },
   },
   details: {
@@ -100,6 +101,7 @@ export const chinese: Words = {
       apis: 'API',
       controllers: '控制器',
       thaw: '快照',
+      rest: '模块的其余部分',
       ready: '就绪',
     },
     from: '起点',
