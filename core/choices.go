@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -134,7 +135,8 @@ type lifecycle interface {
 // RemoveUnavailableKinds), or kinds that do not say since when they are.
 func exists(gv schema.GroupVersion, v *version.Version) bool {
 	dated := false
-	for kind := range legacyscheme.Scheme.KnownTypes(gv) {
+	// In order, so that every run calls the same functions: see wasm/split.
+	for _, kind := range slices.Sorted(maps.Keys(legacyscheme.Scheme.KnownTypes(gv))) {
 		object, err := legacyscheme.Scheme.New(gv.WithKind(kind))
 		if err != nil {
 			continue
