@@ -245,7 +245,11 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   test('settings', async () => {
     await show('#settings');
     await page.getByText('goroutine 数').waitFor();
+    await page.getByText('特性门控', { exact: true }).first().waitFor();
     await take('settings');
+    const sections = page.locator('.settings details > summary');
+    for (let i = 0; i < (await sections.count()); i++) await sections.nth(i).click();
+    await take('settings-open');
   });
 
   test('the console', async () => {

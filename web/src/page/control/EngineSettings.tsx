@@ -126,7 +126,11 @@ function Controllers({ from }: { from: Offer }) {
                 />
                 <code>{name}</code>
               </label>
-              {note && <span class="faint">{note}</span>}
+              {note && (
+                <span class="faint" translate={false}>
+                  {note}
+                </span>
+              )}
             </li>
           );
         })}
@@ -164,7 +168,10 @@ function RunNotes() {
           <ul>
             {unserved.map(({ apiVersion, kind, count }) => (
               <li key={`${apiVersion} ${kind}`}>
-                {count} {kind} <span class="faint">{apiVersion}</span>
+                {count} <span translate={false}>{kind}</span>{' '}
+                <span class="faint" translate={false}>
+                  {apiVersion}
+                </span>
               </li>
             ))}
           </ul>

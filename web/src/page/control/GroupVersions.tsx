@@ -31,7 +31,7 @@ export function GroupVersions({ from }: { from: Offer }) {
             <code>{name}</code>
             <select
               class="field"
-              aria-label={name}
+              aria-label={`${text.groups} ${name}`}
               value={set[name] ?? ''}
               onChange={(event) => choose(name, event.currentTarget.value)}
             >

@@ -10,7 +10,15 @@ import { EngineDetails } from '../engine/EngineStatus';
 import { nextTheme, theme } from '../frame/theme';
 import { LanguageMenu } from '../language/LanguageMenu';
 import { words as frameWords } from '../words';
-import { type ClockState, clockNow, engineClock, readClock, setClock, stepClock } from './clock';
+import {
+  type ClockState,
+  clockMissing,
+  clockNow,
+  engineClock,
+  readClock,
+  setClock,
+  stepClock,
+} from './clock';
 import { EngineSettings } from './EngineSettings';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { RestartPart } from './RestartPart';
@@ -193,7 +201,7 @@ function ClockPart() {
           </p>
         </>
       ) : (
-        ready.value && <p class="faint">{text.missing}</p>
+        ready.value && clockMissing.value && <p class="faint">{text.missing}</p>
       )}
       {ready.value && refusal.value && (
         <p class="tone-bad" role="alert" translate={false}>

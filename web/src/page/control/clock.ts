@@ -12,6 +12,9 @@ export interface ClockState {
 /** As the engine last told, with when it did; null before, or without such a clock. */
 export const engineClock = signal<(ClockState & { readonly at: number }) | null>(null);
 
+/** The engine has said that it has no such clock: before it has answered, nothing is known. */
+export const clockMissing = signal(false);
+
 export async function readClock(): Promise<void> {
   await exchange('GET', '');
 }
@@ -33,7 +36,8 @@ async function exchange(method: string, part: string, body?: unknown): Promise<v
     body: body ? JSON.stringify(body) : null,
   });
   const text = await response.text();
-  if (response.status === 404) {
+  clockMissing.value = response.status === 404;
+  if (clockMissing.value) {
     engineClock.value = null;
     return;
   }
