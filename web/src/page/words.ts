@@ -94,7 +94,6 @@ export const english = {
       apis: 'controllers',
       controllers: 'waiting until it is ready',
       thaw: 'going on from its snapshot',
-      rest: 'fetching what only a start from nothing needs',
     },
   },
   details: {
@@ -105,7 +104,6 @@ export const english = {
     at: (time: string) => `at ${time}`,
     stages: {
       compile: 'compiled',
-      rest: 'rest of the module',
       storage: 'storage',
       apis: 'APIs',
       controllers: 'controllers',

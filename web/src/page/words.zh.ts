@@ -85,7 +85,6 @@ export const chinese: Words = {
       apis: '控制器',
       controllers: '等待就绪',
       thaw: '从快照继续运行',
-      rest: '正在获取仅在从头启动时需要的部分',
     },
   },
   details: {
@@ -96,7 +95,6 @@ export const chinese: Words = {
     at: (time) => `在 ${time} 时`,
     stages: {
       compile: '编译完成',
-      rest: '模块的其余部分',
       storage: '存储',
       apis: 'API',
       controllers: '控制器',
