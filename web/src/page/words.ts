@@ -89,7 +89,6 @@ export const english = {
     /** What follows after the stage with this name. */
     after: {
       compile: 'storage',
-      rest: 'storage',
       storage: 'APIs',
       apis: 'controllers',
       controllers: 'waiting until it is ready',

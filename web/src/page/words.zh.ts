@@ -80,7 +80,6 @@ export const chinese: Words = {
     dead: '已停止',
     after: {
       compile: '存储',
-      rest: '存储',
       storage: 'API',
       apis: '控制器',
       controllers: '等待就绪',
