@@ -93,6 +93,7 @@ export const english = {
       apis: 'controllers',
       controllers: 'waiting until it is ready',
       thaw: 'going on from its snapshot',
+      rest: 'fetching what only a start from nothing needs',
     },
   },
   details: {

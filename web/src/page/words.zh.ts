@@ -84,6 +84,7 @@ export const chinese: Words = {
       apis: '控制器',
       controllers: '等待就绪',
       thaw: '从快照继续运行',
+      rest: '正在获取仅在从头启动时需要的部分',
     },
   },
   details: {
