@@ -163,6 +163,8 @@ export interface Run {
   readonly cluster: 'new' | 'kept';
   /** Settings that were asked for last and did not start; this engine has the earlier ones again. */
   readonly refused: { readonly settings: EngineSettings; readonly why: string } | null;
+  /** There is a cluster of another build, which cannot go on in this one, and none of this build before. */
+  readonly isOfOtherBuild: boolean;
   /** Why what was kept of the cluster is of no use; it is left as it is, and nothing is kept. */
   readonly notKept: string | null;
 }

@@ -6,6 +6,8 @@ export interface Earlier {
   /** What the entries go on from; null when there are none. */
   readonly from: Run['from'] | null;
   readonly entries: readonly (readonly [name: string, record: Uint8Array])[];
+  /** Nothing is there but what another build has left in the same folder. */
+  readonly isOfOtherBuild: boolean;
 }
 
 /** What is kept beside the entries. No entry's name begins like these. */
@@ -40,6 +42,7 @@ export class Kept {
     let settings: EngineSettings = {};
     let from: Earlier['from'] = null;
     const entries: [string, Uint8Array][] = [];
+    let isOfOtherBuild = false;
     try {
       await this.#written;
       const store = (await this.#database).transaction(STORE).objectStore(STORE);
@@ -55,11 +58,23 @@ export class Kept {
       });
       // Builds before settings were kept wrote entries alone.
       if (entries.length > 0) from ??= 'snapshot';
-      else from = null;
+      else {
+        from = null;
+        isOfOtherBuild = await this.#hasOthers();
+      }
     } catch (error) {
       this.#fail(error);
     }
-    return { settings, from, entries };
+    return { settings, from, entries, isOfOtherBuild };
+  }
+
+  /** Whether another snapshot of this folder has entries. */
+  async #hasOthers(): Promise<boolean> {
+    const folder = this.#base.slice(0, this.#base.lastIndexOf('/') + 1);
+    const store = (await this.#database).transaction(STORE).objectStore(STORE);
+    const range = IDBKeyRange.bound([folder], [`${folder}\uffff`]);
+    const keys = (await done(store.getAllKeys(range))) as [string, string][];
+    return keys.some(([base]) => base !== this.#base && !base.slice(folder.length).includes('/'));
   }
 
   /** What the first entry goes on from. */

@@ -39,7 +39,13 @@ export class Program {
   #fatal = '';
   #compiled = false;
   #keeps = false;
-  #run: Omit<Run, 'refused'> = { settings: {}, from: 'nothing', cluster: 'new', notKept: null };
+  #run: Omit<Run, 'refused'> = {
+    settings: {},
+    from: 'nothing',
+    cluster: 'new',
+    notKept: null,
+    isOfOtherBuild: false,
+  };
 
   /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
   constructor(requests: Requests, kept: Kept | null, events: ProgramEvents) {
@@ -82,7 +88,9 @@ export class Program {
       if (this.#over) return;
       const settings = wanted ?? earlier.settings;
       const cluster = earlier.from ? 'kept' : 'new';
-      this.#run = { settings, from: snapshot ? 'snapshot' : 'nothing', cluster, notKept: null };
+      const { isOfOtherBuild } = earlier;
+      const from = snapshot ? 'snapshot' : 'nothing';
+      this.#run = { settings, from, cluster, notKept: null, isOfOtherBuild };
       // A cluster that begins without the snapshot, where the next visit may have it, is not worth to be gone on with.
       this.#keeps = snapshot !== null || earlier.from !== null || !isDefault(settings);
       if (this.#keeps && !earlier.from) this.#kept?.keepFrom(this.#run.from);
@@ -272,7 +280,7 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
 
 type ReadRest = (slot: number) => Uint8Array;
 
-const NOTHING: Earlier = { settings: {}, from: null, entries: [] };
+const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOtherBuild: false };
 
 /** Whether these are the settings that the snapshot was taken with. */
 export function isDefault(settings: EngineSettings): boolean {

@@ -155,3 +155,30 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await page.goto(`${site.url}?nodes=many#settings`);
   await page.getByText('cannot be read: nodes=many is no number').waitFor();
 });
+
+test('a cluster of another build is left as it is, and one is told so', async () => {
+  const page = await context.newPage();
+  // Before the engine looks: on a page of the site that starts none.
+  await page.goto(`${site.url}manifest.json`);
+  await page.evaluate(
+    () =>
+      new Promise<void>((kept, failed) => {
+        const opening = indexedDB.open('kubetab', 1);
+        opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
+        opening.onerror = () => failed(opening.error);
+        opening.onsuccess = () => {
+          const change = opening.result.transaction('journal', 'readwrite');
+          const key = ['/kubetab.000000000000.snapshot', 'identity'];
+          change.objectStore('journal').put(new Uint8Array([1]), key);
+          change.oncomplete = () => {
+            opening.result.close();
+            kept();
+          };
+        };
+      }),
+  );
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  await page.getByText('was made by another build of this page').waitFor();
+  expect(await run(page)).toMatchObject({ cluster: 'new', notKept: null, isOfOtherBuild: true });
+});

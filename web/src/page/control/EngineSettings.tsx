@@ -162,6 +162,11 @@ function RunNotes() {
           <p>{text.notKeptNext}</p>
         </div>
       )}
+      {run.isOfOtherBuild && (
+        <p class="setting-note is-warn" role="status">
+          {text.otherBuild}
+        </p>
+      )}
       {unserved.length > 0 && (
         <div class="setting-note is-warn" role="status">
           <b>{text.unserved}</b>

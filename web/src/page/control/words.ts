@@ -77,6 +77,8 @@ export const english = {
     notKept: 'The cluster of the last visit cannot be gone on with:',
     notKeptNext:
       'It is left as it is, a new cluster runs instead, and what happens in that one is not kept. Restart with an empty cluster to keep again.',
+    otherBuild:
+      'The cluster of your last visit was made by another build of this page, and cannot go on in this one. A new cluster has been started; the old one is left as it is.',
     unserved: 'In the store, and shown by no API with these settings:',
     unservedNext: 'They come back with the settings that serve them.',
   },
