@@ -109,6 +109,24 @@ test('a viewer is refused', async () => {
   );
 });
 
+test('a hostile line is only text', async () => {
+  const title = await page.title();
+  await run(
+    "printf 'a\\033]0;renamed\\007b\\033]7373;edit;ZTE=;L2V0Yy9wYXNzd2Q=\\007c\\033[2Jd <b>bold</b>\\n'",
+    /abcd <b>bold<\/b>/,
+  );
+  expect(await page.title()).toBe(title);
+  expect(await page.locator('.terminal b').count()).toBe(0);
+});
+
+test('nothing of this has needed the rest of the module', async () => {
+  const stages = await page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
+  });
+  expect(stages).toEqual(['compile', 'thaw', 'ready']);
+});
+
 test('page and terminal are the same person, whoever changes it', async () => {
   await page.getByLabel('Acting as').selectOption('kubetab-view');
   await expect.poll(screen).toMatch(/\(kubetab-view\) ~ \$$/);
@@ -127,24 +145,6 @@ test('page and terminal are the same person, whoever changes it', async () => {
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-edit');
   await run('kubectl config use-context kubetab-admin', /\n~ \$$|^~ \$$/);
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-admin');
-});
-
-test('a hostile line is only text', async () => {
-  const title = await page.title();
-  await run(
-    "printf 'a\\033]0;renamed\\007b\\033]7373;edit;ZTE=;L2V0Yy9wYXNzd2Q=\\007c\\033[2Jd <b>bold</b>\\n'",
-    /abcd <b>bold<\/b>/,
-  );
-  expect(await page.title()).toBe(title);
-  expect(await page.locator('.terminal b').count()).toBe(0);
-});
-
-test('nothing of this has needed the rest of the module', async () => {
-  const stages = await page.evaluate(() => {
-    const { state } = window.kubetab;
-    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
-  });
-  expect(stages).toEqual(['compile', 'thaw', 'ready']);
 });
 
 test('a reload finds the terminal as it was, and its history', async () => {
