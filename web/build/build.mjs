@@ -115,7 +115,7 @@ async function prepare(extension) {
   if (quality > 0) {
     await mkdir(kept, { recursive: true });
     const variants = [
-      ['br', '.br', `br${quality}`, () => brotli(quality, size)],
+      ['br', '.br', `br${quality}-3-64`, () => brotli(quality, size)],
       ['gzip', '.gz', 'gz', () => createGzip({ level: 9 })],
     ];
     await Promise.all(
@@ -136,6 +136,9 @@ function brotli(q, size) {
     [constants.BROTLI_PARAM_QUALITY]: q,
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: size,
+    // For data that is made of words of 8 bytes: 0.7 % less for the module, 5 % for the snapshot.
+    [constants.BROTLI_PARAM_NPOSTFIX]: 3,
+    [constants.BROTLI_PARAM_NDIRECT]: 64,
   };
   return createBrotliCompress({ params });
 }
