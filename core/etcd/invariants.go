@@ -121,6 +121,8 @@ func (h *history) inconsistency(rev, compacted, dropped, replayed int64) error {
 			}
 		case prev == nil && compacted > 0:
 			// Its beginning may be gone.
+		case v.mod <= replayed && v.create < v.mod && v.ver > 1 && (prev == nil || prev.deleted() && v.create > prev.mod):
+			// Its beginning was superseded, see Hold.Entries.
 		case prev == nil || prev.deleted():
 			if v.create != v.mod || v.ver != 1 {
 				return fmt.Errorf("revision %d begins with version %d, created at %d", v.mod, v.ver, v.create)
