@@ -94,11 +94,13 @@ build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard was
 	fi
 
 .PHONY: profile
-profile: wasm native ## find out which functions a running engine calls, for wasm/split/hot.txt (15 minutes)
+profile: wasm native ## find out which functions a running engine calls, for wasm/split/hot.txt (20 minutes)
 	@rm -rf build/profile && mkdir -p build/profile
 	@cp build/wasm/wasm_exec.js build/profile/
 	@go run ./wasm/split -mark -o build/profile/kubetab.wasm build/wasm/whole.wasm
 	@node wasm/snapshot.mjs --date $(DATE) --wasm build/profile/kubetab.wasm --out build/profile/kubetab.snapshot
+	@echo "what an engine does when nobody asks anything: five minutes"
+	@timeout 300 node wasm/host.mjs --wasm build/profile/kubetab.wasm --snapshot build/profile/kubetab.snapshot || [ $$? = 124 ]
 	@KUBETAB_WASM=build/profile node --test wasm/resume.test.mjs wasm/restore.test.mjs
 	@$(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
