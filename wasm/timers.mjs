@@ -1,10 +1,10 @@
 // When Go's timers ring. Needs neither Node nor a browser.
 
-// A program that nobody has asked anything for this long, in ms, is idle.
-const QUIET = 2000;
-
-// An idle program's timers ring together, at multiples of this many ms.
-const GRID = 250;
+// A program that nobody has asked anything for so long, in ms, has its timers ring together, at multiples of so many ms.
+const GRIDS = [
+  { quiet: 60_000, grid: 1000 },
+  { quiet: 2000, grid: 250 },
+];
 
 /**
  * Has the timers of a program ring together while it is idle. Work queues, watch caches and whoever else looks whether
@@ -20,7 +20,8 @@ export function coarseWhileIdle(go) {
   let asked = performance.now();
   const wait = (delay) => {
     const now = performance.now();
-    return now - asked < QUIET ? delay : Math.ceil((now + delay) / GRID) * GRID - now;
+    const grid = GRIDS.find(({ quiet }) => now - asked >= quiet)?.grid;
+    return grid === undefined ? delay : Math.ceil((now + delay) / grid) * grid - now;
   };
   // As in wasm_exec.js but for wait.
   go.importObject.gojs['runtime.scheduleTimeoutEvent'] = (sp) => {

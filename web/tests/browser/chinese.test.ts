@@ -321,7 +321,9 @@ describe('the language', () => {
     await page.locator('.terminal-screen').click();
     await page.keyboard.press('Control+u');
     await page.keyboard.type('echo still here\n');
-    await expect.poll(() => screen.textContent()).toMatch(/still here.*still here/);
+    await expect
+      .poll(() => screen.textContent(), { timeout: 10_000 })
+      .toMatch(/still here.*still here.*\$\s*$/); // with the next prompt
     const before = await screen.textContent();
 
     await page.getByRole('combobox', { name: 'Language' }).selectOption('简体中文');

@@ -77,10 +77,20 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         const mark = await askAsAdmin('view', MARK, { signal });
         await mark.body?.cancel();
         if (!mark.ok && mark.status !== 404) return;
+        const earlier = [...untold];
+        untold.clear(); // from here on it has what is changed while the engine is told
         const mine = await kept.load();
-        if (mark.ok) await tell(mine);
-        else await give(mine);
+        try {
+          if (mark.ok) await tell(earlier, mine);
+          else await give(mine);
+        } catch (error) {
+          for (const path of earlier) untold.add(path);
+          throw error;
+        }
         online = true;
+        const meanwhile = [...untold];
+        untold.clear();
+        await tell(meanwhile, await kept.load());
         const news = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
         const reader = news.ok ? news.body?.getReader() : undefined;
         const there = new Set(await listed('', signal));
@@ -109,16 +119,14 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
           if (bytes) await send(path, bytes);
         }
         await askAsAdmin('editor', MARK, { method: 'PUT', body: '' });
-        untold.clear();
       }
 
       /** Tells an engine that has its files what was changed here before it could be asked. */
-      async function tell(mine: readonly WorkspaceFile[]): Promise<void> {
-        for (const path of untold) {
+      async function tell(paths: readonly string[], mine: readonly WorkspaceFile[]): Promise<void> {
+        for (const path of paths) {
           const file = mine.find((each) => each.path === path);
           await (file ? put(file) : drop(path));
         }
-        untold.clear();
       }
 
       async function gone(path: string): Promise<void> {
