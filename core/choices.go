@@ -85,10 +85,15 @@ func ChoicesFor(emulated string) (Choices, error) {
 	slices.SortFunc(choices.FeatureGates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
 
 	defaults := controlplane.DefaultAPIResourceConfigSource().GroupVersionConfigs
+	// Groups come in no order, and the versions of each in that of preference.
+	ofGroup := map[string][]GroupVersion{}
 	for _, gv := range legacyscheme.Scheme.PrioritizedVersionsAllGroups() {
 		if on, known := defaults[gv]; known && exists(gv, v) {
-			choices.GroupVersions = append(choices.GroupVersions, GroupVersion{gv.String(), on})
+			ofGroup[gv.Group] = append(ofGroup[gv.Group], GroupVersion{gv.String(), on})
 		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(ofGroup)) {
+		choices.GroupVersions = append(choices.GroupVersions, ofGroup[group]...)
 	}
 	return choices, nil
 }

@@ -214,3 +214,19 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 		}
 	}
 }
+
+func TestChoicesAreInOneOrder(t *testing.T) {
+	first, err := ChoicesFor("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		again, err := ChoicesFor("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(again.GroupVersions, first.GroupVersions) {
+			t.Fatalf("group versions\n%v\nand then\n%v", first.GroupVersions, again.GroupVersions)
+		}
+	}
+}
