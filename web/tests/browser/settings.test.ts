@@ -61,10 +61,7 @@ async function restarted(page: Page, act: () => Promise<void>): Promise<void> {
   await ready(page);
 }
 
-/**
- * Clicks the switch of an API version, whether or not its list is open: one time in four Playwright holds the switch of
- * an open list for hidden.
- */
+/** Clicks the switch of an API version, whether or not its list is open. */
 const switchVersion = (page: Page) =>
   page.waitForFunction(() => {
     const labels = [...document.querySelectorAll('.switches label')];
@@ -94,7 +91,9 @@ test('other settings take effect with a restart, and objects stay', async () => 
   await restarted(page, () => page.getByRole('button', { name: 'Restart the engine' }).click());
 
   expect(await minor(page)).toBe('36');
-  expect((await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items).toHaveLength(3);
+  // The third registers once the API is ready.
+  const nodes = async () => (await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items.length;
+  await expect.poll(nodes, { timeout: 20_000 }).toBe(3);
   expect(await json(page, '/apis/storage.k8s.io/v1beta1')).toMatchObject({
     kind: 'APIResourceList',
   });
