@@ -8,6 +8,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
+          setupFiles: ['tests/browser/failure.ts'],
           environment: 'node',
           // One browser and one engine at a time: each takes a processor while it starts.
           fileParallelism: false,

@@ -11,11 +11,17 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-export function launch(): Promise<Browser> {
-  return chromium.launch({
+/** What the tests of this file opened; for what is told of a failure. */
+export const browsers = new Set<Browser>();
+
+export async function launch(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ARGUMENTS,
   });
+  browsers.add(browser);
+  browser.once('disconnected', () => browsers.delete(browser));
+  return browser;
 }
 
 /**

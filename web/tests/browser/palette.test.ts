@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import { plain, type Site } from './site';
 
 // One field that leads everywhere, by keyboard alone.
 
@@ -10,9 +10,13 @@ let site: Site;
 let context: BrowserContext;
 let page: Page;
 const alarms: string[] = [];
+let sendModule: (value?: unknown) => void;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
+  const until = new Promise((resolve) => {
+    sendModule = resolve;
+  });
+  [browser, site] = await Promise.all([launch(), plain({ until })]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
   context.setDefaultTimeout(20_000);
   page = await context.newPage();
@@ -70,12 +74,14 @@ async function create(path: string, ...objects: unknown[]): Promise<void> {
 }
 
 test('before the API server is ready it has the page itself, and says what is missing', async () => {
+  await page.locator('.pill').waitFor();
   await open('console');
   await options().first().getByText('Console').waitFor();
   await page
     .getByText('Objects of the cluster can be found when the API server is ready.')
     .waitFor();
   await page.keyboard.press('Escape');
+  sendModule();
   await ready(page);
 });
 

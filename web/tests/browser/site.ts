@@ -76,10 +76,12 @@ interface Changes {
   readonly worker?: (text: string) => string;
   /** The snapshot; null is a 404. */
   readonly snapshot?: (bytes: Buffer) => Buffer | null;
+  /** The module is sent when this has been fulfilled, so that the engine is not ready before. */
+  readonly until?: Promise<unknown>;
 }
 
 /** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
-export function plain({ worker, snapshot }: Changes = {}): Promise<Site> {
+export function plain({ worker, snapshot, until }: Changes = {}): Promise<Site> {
   const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
@@ -122,7 +124,9 @@ export function plain({ worker, snapshot }: Changes = {}): Promise<Site> {
     const sent = brotli && existsSync(`${file}.br`) ? `${file}.br` : file;
     if (sent !== file) response.setHeader('Content-Encoding', 'br');
     response.setHeader('Content-Length', statSync(sent).size);
-    createReadStream(sent).pipe(response);
+    const send = () => createReadStream(sent).pipe(response);
+    if (until && path.endsWith('.wasm')) void until.then(send);
+    else send();
   });
   return new Promise((done) => {
     server.listen(0, '127.0.0.1', () => {

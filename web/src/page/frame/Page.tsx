@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';
@@ -36,13 +36,16 @@ const Palette = lazily(loadPalette);
 const SMALL_AFTER = 2000;
 
 export function Page() {
-  useEffect(() => {
+  // From the first paint on, so that no key is lost that is pressed at what can be seen.
+  useLayoutEffect(() => {
     document.addEventListener('keydown', onShortcut);
+    return () => document.removeEventListener('keydown', onShortcut);
+  }, []);
+  useEffect(() => {
     setTimeout(() => {
       // What fails now is tried again, and reported, when it is wanted.
       for (const load of [loadPalette, loadFiles, loadSettings]) void load().catch(() => undefined);
     }, SMALL_AFTER);
-    return () => document.removeEventListener('keydown', onShortcut);
   }, []);
   const { view } = route.value;
   const { title } = words;
