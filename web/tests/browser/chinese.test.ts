@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chinese } from '../../src/page/language/chinese';
 import { inSharedWorker, launch, ready } from './browser';
@@ -277,8 +277,9 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
 });
 
 describe('the language', () => {
-  const visit = async (address: string, locale: string) => {
-    const context = await browser.newContext({ locale, viewport: { width: 1440, height: 900 } });
+  const visit = async (address: string, locale: string, options: BrowserContextOptions = {}) => {
+    const viewport = { width: 1440, height: 900 };
+    const context = await browser.newContext({ locale, viewport, ...options });
     context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     const chunks: string[] = [];
@@ -352,7 +353,10 @@ describe('the language', () => {
   });
 
   test('stays as it is when the other cannot be loaded, and says so', async () => {
-    const { context, page } = await visit(`${site.url}#settings`, 'en-GB');
+    // What a service worker asks for passes the routes of the page by.
+    const { context, page } = await visit(`${site.url}#settings`, 'en-GB', {
+      serviceWorkers: 'block',
+    });
     await page.route(/\/chinese-[^/]*\.js$/, (route) => route.abort());
     const menu = page.getByRole('combobox', { name: 'Language' }).first();
     await menu.selectOption('简体中文');
