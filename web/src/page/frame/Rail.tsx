@@ -1,7 +1,7 @@
 import { words } from '../words';
 import { Icon } from './icons';
 import { arrange, layout } from './layout';
-import { go, route, type View } from './route';
+import { go, route, VIEWS, type View } from './route';
 
 const ORDER: readonly View[] = ['cluster', 'files', 'requests', 'console', 'settings'];
 
@@ -36,10 +36,9 @@ export function Rail() {
 
 /** The same along the lower edge of a phone. */
 export function PhoneTabs() {
-  const tabs: readonly View[] = ['cluster', 'files', 'terminal', 'requests', 'settings'];
   return (
     <nav class="phone-tabs" aria-label={words.rail.label}>
-      {tabs.map((view) => (
+      {VIEWS.map((view) => (
         <button
           key={view}
           type="button"

@@ -49,10 +49,17 @@ export function PictureView() {
         <>
           <Legend pods={drawn.lanes.flatMap(({ pods }) => pods)} />
           <div class="stage" style={{ height: `${placed.height}px` }}>
-            {drawn.lanes.map((lane, i) => (
-              <LaneBox key={`lane ${lane.name}`} lane={lane} box={placed.lanes[i] as Box} />
+            {drawn.lanes.map(({ name }, i) => (
+              <div
+                key={`lane ${name}`}
+                class={`lane ${name ? '' : 'is-homeless'}`}
+                style={at(placed.lanes[i] as Box)}
+              />
             ))}
             <Lines picture={drawn} placed={placed} lit={lit.value} hovered={hovered.value} />
+            {drawn.lanes.map((lane, i) => (
+              <LaneHead key={`head ${lane.name}`} lane={lane} box={placed.lanes[i] as Box} />
+            ))}
             {drawn.owners.map((owner) => (
               <OwnerBox
                 key={owner.uid}
@@ -212,28 +219,29 @@ function curve(a: Box, b: Box): string {
   return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
 }
 
-function LaneBox({ lane, box }: { lane: Lane; box: Box }) {
-  const style = { ...at(box), '--head': `${LANE_HEAD}px` };
+/** Above the lines, which end at its words: in a narrow picture some pass behind it. */
+function LaneHead({ lane, box }: { lane: Lane; box: Box }) {
   const name = lane.name || words.unscheduled;
   return (
-    <div class={`lane ${lane.name ? '' : 'is-homeless'}`} style={style}>
-      <div class="lane-head">
-        {lane.name ? (
-          <button
-            type="button"
-            class="lane-name"
-            translate={false}
-            onClick={() => openObject('', 'nodes', '', lane.name)}
-          >
-            {name}
-          </button>
-        ) : (
-          <span class="lane-name">{name}</span>
-        )}
-        {lane.name && !lane.ready && <span class="lane-state">{words.notReady}</span>}
-        {lane.cordoned && <span class="lane-state">{words.cordoned}</span>}
-        <span class="lane-count">{words.pods(lane.pods.length)}</span>
-      </div>
+    <div
+      class={`lane-head ${lane.name ? '' : 'is-homeless'}`}
+      style={at({ ...box, height: LANE_HEAD })}
+    >
+      {lane.name ? (
+        <button
+          type="button"
+          class="lane-name"
+          translate={false}
+          onClick={() => openObject('', 'nodes', '', lane.name)}
+        >
+          {name}
+        </button>
+      ) : (
+        <span class="lane-name">{name}</span>
+      )}
+      {lane.name && !lane.ready && <span class="lane-state">{words.notReady}</span>}
+      {lane.cordoned && <span class="lane-state">{words.cordoned}</span>}
+      <span class="lane-count">{words.pods(lane.pods.length)}</span>
     </div>
   );
 }
