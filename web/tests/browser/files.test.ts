@@ -54,7 +54,9 @@ const isKept = (path: string, store: 'files' | 'others') =>
       [store, path] as const,
     ),
   );
-const file = (name: string) => page.locator('.left').getByRole('button', { name, exact: true });
+const row = (name: string) =>
+  page.locator('.file-row', { has: page.getByText(name, { exact: true }) });
+const file = (name: string) => row(name).locator('.entry');
 
 async function restart(): Promise<void> {
   await page.evaluate(() => window.kubetab.restart());
@@ -102,4 +104,51 @@ test('what is typed into the editor is the file of the terminal, over a restart 
   await says('head -1 service.yaml').toBe('# by a command\n');
   await expect.poll(() => file('deployment.yaml').count()).toBe(0);
   expect(await run('ls')).not.toContain('deployment.yaml');
+});
+
+test('what was done to a file can be undone after another one was looked at', async () => {
+  const text = page.locator('.editor-pane .cm-content');
+  await file('service.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of service.yaml' }).click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('# first ');
+  await expect.poll(() => text.textContent()).toContain('# first ');
+  await file('boat.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of boat.yaml' }).waitFor();
+  await file('service.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of service.yaml' }).click();
+  expect(await text.textContent()).toContain('# first ');
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => text.textContent()).not.toContain('# first ');
+  await page.keyboard.press('Control+Shift+z');
+  await expect.poll(() => text.textContent()).toContain('# first ');
+
+  // A command wrote to it meanwhile: that is a step like any other.
+  await file('boat.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of boat.yaml' }).waitFor();
+  await expect
+    .poll(async () => {
+      // Again, should it have been written before the last of what was typed was kept.
+      await run("echo '# by a command' > service.yaml");
+      return row('service.yaml').textContent();
+    })
+    .toContain('15 B');
+  await file('service.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of service.yaml' }).click();
+  await expect.poll(() => text.textContent()).toBe('# by a command');
+  await page.keyboard.press('Control+z');
+  await expect.poll(() => text.textContent()).toContain('# first ');
+  await says('head -c 8 service.yaml').toBe('# first ');
+});
+
+test('a file that was removed can be had again', async () => {
+  await says('ls').toContain('boats.yaml');
+  const before = await run('cat boats.yaml');
+  await row('boats.yaml').getByRole('button', { name: 'Remove' }).click();
+  await says('ls').not.toContain('boats.yaml');
+  await page.locator('.notice', { hasText: 'boats.yaml was removed.' }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await file('boats.yaml').waitFor();
+  await says('cat boats.yaml').toBe(before);
+  expect(await page.locator('.notice').count()).toBe(0);
 });

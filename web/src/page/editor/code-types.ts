@@ -15,6 +15,8 @@ export interface CodeOptions {
   /** By line, counted from 1. Only of a viewer. */
   readonly notes?: ReadonlyMap<number, LineNote>;
   readonly onChange?: (text: string) => void;
+  /** What `leave` of an editor of the same text has given: undo goes on from there. */
+  readonly earlier?: unknown;
 }
 
 export interface CodeEditor {
@@ -23,4 +25,6 @@ export interface CodeEditor {
   rename(label: string): void;
   focus(): void;
   destroy(): void;
+  /** Text, selection and history, for `earlier`; to be called before `destroy`. */
+  leave(): unknown;
 }

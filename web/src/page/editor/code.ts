@@ -5,7 +5,13 @@
  * constructed style sheets, which the content security policy allows without 'unsafe-inline'. Colours come from the
  * page's custom properties, which reach into shadow roots.
  */
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import {
+  defaultKeymap,
+  history,
+  historyField,
+  historyKeymap,
+  indentWithTab,
+} from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
 import {
@@ -195,6 +201,9 @@ function languageOf(language: Language): Extension {
   return language === 'json' ? json() : language === 'yaml' ? yaml() : [];
 }
 
+/** What is kept of an editor that is left, beside text and selection. */
+const KEPT = { history: historyField };
+
 /** @param extra further extensions: what only the editor of files needs is not loaded with every viewer */
 export function createEditor(
   host: HTMLElement,
@@ -229,9 +238,9 @@ export function createEditor(
     ? [EditorState.readOnly.of(true)]
     : [history(), indentOnInput(), keymap.of([...historyKeymap, indentWithTab]), onChange];
   let folds: ReadonlyMap<number, FoldRange> = new Map();
-  const stateOf = (text: string, named: Language, notes?: ReadonlyMap<number, LineNote>) => {
+  const configOf = (text: string, named: Language, notes?: ReadonlyMap<number, LineNote>) => {
     folds = options.readOnly && named === 'json' ? blocks(text.split('\n')) : new Map();
-    return EditorState.create({
+    return {
       doc: text,
       extensions: [
         foldService.of(({ doc }, from) => {
@@ -261,13 +270,18 @@ export function createEditor(
         theme,
         extra,
       ],
-    });
+    };
   };
+  const first = configOf(options.text, options.language, options.notes);
   const view = new EditorView({
-    state: stateOf(options.text, options.language, options.notes),
+    state: options.earlier
+      ? EditorState.fromJSON(options.earlier, first, KEPT)
+      : EditorState.create(first),
     parent: frame,
     root,
   });
+  // Somebody else may have changed the text since it was left: that can be undone, too.
+  if (options.earlier) replaceText(options.text);
   foldNoise(view);
   // Drawn anew in another language, with its history and its cursor.
   const stop = effect(() => {
@@ -283,7 +297,7 @@ export function createEditor(
         if (before === text && notes === noted) return;
         noted = notes;
         const top = view.scrollDOM.scrollTop;
-        view.setState(stateOf(text, named, notes));
+        view.setState(EditorState.create(configOf(text, named, notes)));
         foldNoise(view);
         // What is shown live keeps its place; another text begins at its beginning.
         view.scrollDOM.scrollTop = text.slice(0, 80) === before.slice(0, 80) ? top : 0;
@@ -291,22 +305,26 @@ export function createEditor(
       }
       const echo = typed.lastIndexOf(text);
       typed.splice(0, echo + 1);
-      if (echo < 0 && view.state.doc.toString() !== text) {
-        setting = true;
-        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
-        setting = false;
-      }
+      if (echo < 0) replaceText(text);
       view.dispatch({ effects: language.reconfigure(languageOf(named)) });
     },
     rename(label) {
       name.value = label;
     },
     focus: () => view.focus(),
+    leave: () => view.state.toJSON(KEPT),
     destroy() {
       stop();
       view.destroy();
     },
   };
+
+  function replaceText(text: string): void {
+    if (view.state.doc.toString() === text) return;
+    setting = true;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    setting = false;
+  }
 
   /** managedFields is long and rarely what one looks for: an answer opens with it folded. */
   function foldNoise(target: EditorView): void {

@@ -191,6 +191,17 @@ export function goToLine(line: number): void {
   shown?.goTo(line);
 }
 
+/**
+ * Editors of files that were left, by path: there is one editor, and who comes back to a file can still undo what was
+ * done to it.
+ */
+const left = new Map<string, unknown>();
+
+// A new file of an old name begins anew.
+files.subscribe((list) => {
+  for (const path of left.keys()) if (!list.some((file) => file.path === path)) left.delete(path);
+});
+
 /** The text of one file. Until CodeMirror is there it is shown plain, in the same place. */
 function Text({ path, text }: { path: string; text: string }) {
   const host = useRef<HTMLDivElement>(null);
@@ -208,6 +219,7 @@ function Text({ path, text }: { path: string; text: string }) {
         readOnly: false,
         label: words.label(path),
         onChange: (changed) => writeFile(path, changed),
+        earlier: left.get(path),
       });
       shown = editor.current;
       loaded.value = true;
@@ -215,6 +227,8 @@ function Text({ path, text }: { path: string; text: string }) {
     return () => {
       gone = true;
       if (shown === editor.current) shown = null;
+      const isThere = files.value.some((file) => file.path === path);
+      if (editor.current && isThere) left.set(path, editor.current.leave());
       editor.current?.destroy();
       editor.current = null;
     };

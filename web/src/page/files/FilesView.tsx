@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { bytes } from '../console/format';
+import { notice } from '../engine/cluster';
 import { PaneBar } from '../frame/PaneBar';
 import { addFiles } from './add-files';
+import { downloadZip } from './download';
 import { newFile, showFile } from './open';
 import { words } from './words';
 import { activePath, files, removeFile, renameFile, trouble } from './workspace';
@@ -33,7 +35,7 @@ export function FilesView() {
             event.currentTarget.value = '';
           }}
         />
-        <button type="button" class="button small" onClick={() => void download()}>
+        <button type="button" class="button small" onClick={() => void downloadZip(files.value)}>
           {text.download}
         </button>
       </div>
@@ -114,26 +116,21 @@ function FileRow({ path, size }: { path: string; size: number }) {
         type="button"
         class="link"
         onClick={() => {
-          if (confirm(text.removeAsk(path))) void removeFile(path);
+          const restore = removeFile(path);
+          notice.value = {
+            text: () => text.removed(path),
+            action: {
+              label: () => text.undo,
+              run: () => {
+                notice.value = null;
+                restore();
+              },
+            },
+          };
         }}
       >
         {text.remove}
       </button>
     </li>
   );
-}
-
-/** All files in one archive. */
-async function download(): Promise<void> {
-  const { strToU8, zipSync } = await import('fflate');
-  const bytes = zipSync(
-    Object.fromEntries(files.value.map(({ path, text }) => [path, strToU8(text)])),
-  );
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(
-    new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zip' }),
-  );
-  link.download = words.files.archive;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

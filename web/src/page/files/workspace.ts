@@ -95,12 +95,23 @@ async function keep(path: string): Promise<void> {
   }
 }
 
-export async function removeFile(path: string): Promise<void> {
+/** @returns how to have the file again, with its tab if it had one; under another name if its own is taken by then */
+export function removeFile(path: string): () => void {
   clearTimeout(saving.get(path));
   saving.delete(path);
+  const file = files.value.find((each) => each.path === path);
+  const wasOpen = openPaths.value.includes(path);
   closeFile(path);
-  files.value = files.value.filter((file) => file.path !== path);
-  await storage?.remove(path);
+  files.value = files.value.filter((each) => each.path !== path);
+  void storage?.remove(path).catch((error: unknown) => {
+    trouble.value = error instanceof Error ? error.message : String(error);
+  });
+  return () => {
+    if (!file) return;
+    const name = freeName(path);
+    writeFile(name, file.text);
+    if (wasOpen) openFile(name);
+  };
 }
 
 /** @returns why not, or nothing when it was done */
@@ -135,12 +146,24 @@ export function refusalOf(path: string): string {
 
 /** A name that no file has yet, made from a wish. */
 export function freeName(wish: string): string {
-  if (!files.value.some(({ path }) => path === wish)) return wish;
-  const dot = wish.lastIndexOf('.');
-  const [stem, end] = dot > 0 ? [wish.slice(0, dot), wish.slice(dot)] : [wish, ''];
+  return nameIn(
+    files.value.map(({ path }) => path),
+    wish,
+  );
+}
+
+/** As `freeName`, among other names. A file is no folder, so that a name may be taken without being anybody's. */
+export function nameIn(taken: readonly string[], wish: string): string {
+  const isTaken = (name: string) =>
+    taken.some((path) => path === name || path.startsWith(`${name}/`));
+  // Where a folder would have to be there is a file.
+  const name = taken.some((path) => wish.startsWith(`${path}/`)) ? wish.replaceAll('/', '-') : wish;
+  if (!isTaken(name)) return name;
+  const dot = name.lastIndexOf('.');
+  const [stem, end] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   for (let n = 2; ; n++) {
-    const name = `${stem}-${n}${end}`;
-    if (!files.value.some(({ path }) => path === name)) return name;
+    const other = `${stem}-${n}${end}`;
+    if (!isTaken(other)) return other;
   }
 }
 
