@@ -3,18 +3,24 @@ import './style/base.css';
 import './style/parts.css';
 import './style/frame.css';
 import { render } from 'preact';
+import { followClock } from './control/clock';
+import { followClusterName } from './control/cluster-name';
 import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
 import { openCluster } from './engine/cluster';
 import { Page } from './frame/Page';
 import { openLanguage } from './language/language';
 import { followLog } from './requests/log';
+import { followSharedLinks } from './share/open';
 
 // The download is the long part: it begins before anything is drawn.
 openCluster();
 offerDeveloper();
 followLog();
 shareIdentity();
+followClock();
+followClusterName();
+followSharedLinks();
 // Asked for by few addresses, and not needed to draw the page.
 if (location.search) void import('./control/address').then(({ followAddress }) => followAddress());
 

@@ -17,6 +17,7 @@ export const english = {
     console: 'Console',
     settings: 'Settings',
   },
+  close: 'Close',
   rail: { label: 'Views' },
   pane: {
     maximise: 'Fill the window',
@@ -41,6 +42,27 @@ export const english = {
       terminal: 'terminal',
     },
   },
+  cluster: {
+    show: 'Show the picture of the cluster',
+    own: 'Your cluster',
+    prepared: {
+      shop: 'A web shop',
+      custom: 'Custom resources',
+      broken: 'A broken cluster',
+    },
+    emulating: (version: string) => `emulating ${version}`,
+  },
+  clock: {
+    label: 'Clock of the cluster',
+    state: (how: string) => `Clock of the cluster: ${how}`,
+    times: (speed: number) => `${number(speed)}×`,
+    paused: 'paused',
+    pause: 'Pause the clock',
+    resume: 'Let the clock go on',
+    speed: (speed: number) => `Clock: ${number(speed)} times as fast`,
+    realTime: 'Clock: as real time',
+  },
+  share: { open: 'Share' },
   identity: {
     label: 'Acting as',
     admin: 'administrator',
@@ -65,6 +87,7 @@ export const english = {
     theme: 'Change the theme',
     language: 'Language',
     engine: 'Engine',
+    clock: 'Clock',
   },
   copy: {
     as: (what: string) => `Copy as ${what}`,
@@ -83,6 +106,8 @@ export const english = {
       `Downloading the API server - ${loaded} of ${total}`,
     compiling: 'Compiling the API server',
     starting: (stage: string) => `Starting kube-apiserver v1.37 - ${stage}`,
+    /** While any of the above is shown beside it. */
+    busy: 'starting',
     ready: 'ready',
     silent: 'not answering',
     dead: 'stopped',
@@ -98,6 +123,7 @@ export const english = {
   },
   details: {
     title: 'Engine',
+    cluster: 'Cluster',
     version: 'Version',
     started: 'Started in',
     download: 'of which download',

@@ -15,6 +15,7 @@ export const chinese: Words = {
     console: '控制台',
     settings: '设置',
   },
+  close: '关闭',
   rail: { label: '视图' },
   pane: {
     maximise: '铺满窗口',
@@ -38,6 +39,27 @@ export const chinese: Words = {
       terminal: '终端',
     },
   },
+  cluster: {
+    show: '显示集群的图示',
+    own: '你的集群',
+    prepared: {
+      shop: '网上商店',
+      custom: '自定义资源',
+      broken: '有故障的集群',
+    },
+    emulating: (version) => `模拟 ${version}`,
+  },
+  clock: {
+    label: '集群的时钟',
+    state: (how) => `集群的时钟：${how}`,
+    times: (speed) => `${number(speed)}×`,
+    paused: '已暂停',
+    pause: '暂停时钟',
+    resume: '继续时钟',
+    speed: (speed) => `时钟：${number(speed)} 倍速`,
+    realTime: '时钟：与真实时间相同',
+  },
+  share: { open: '分享' },
   identity: {
     label: '当前身份',
     admin: '管理员',
@@ -61,6 +83,7 @@ export const chinese: Words = {
     theme: '切换主题',
     language: '语言',
     engine: '引擎',
+    clock: '时钟',
   },
   copy: {
     as: (what) => `复制为 ${what}`,
@@ -75,6 +98,7 @@ export const chinese: Words = {
     downloading: (loaded, total) => `正在下载 API 服务器 - ${loaded} / ${total}`,
     compiling: '正在编译 API 服务器',
     starting: (stage) => `正在启动 kube-apiserver v1.37 - ${stage}`,
+    busy: '启动中',
     ready: '就绪',
     silent: '无响应',
     dead: '已停止',
@@ -89,6 +113,7 @@ export const chinese: Words = {
   },
   details: {
     title: '引擎',
+    cluster: '集群',
     version: '版本',
     started: '启动用时',
     download: '其中下载',

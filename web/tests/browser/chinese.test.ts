@@ -242,6 +242,38 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     await page.keyboard.press('Escape');
   });
 
+  test('the clock, sharing, and files from a link', async () => {
+    await button('集群的时钟：1×').click();
+    await page.locator('.clock-time').waitFor();
+    await take('clock');
+    await button('暂停').click();
+    await button('集群的时钟：已暂停').waitFor();
+    await take('clock-paused');
+    await button('继续').click();
+    await page.keyboard.press('Escape');
+    await button('分享').click();
+    const links = page.locator('.link-field input');
+    await expect.poll(() => links.nth(1).inputValue()).toContain('#shared/1/');
+    const link = await links.nth(1).inputValue();
+    await take('share');
+    await page.keyboard.press('Escape');
+    await show(new URL(link).hash);
+    await page.getByRole('dialog').getByText('你已有此文件。').first().waitFor();
+    await take('receive');
+    await button('不添加').click();
+    await show('#shared/1/torn');
+    await page.getByRole('alert').getByText('链接已损坏').waitFor();
+    await take('receive-damaged');
+    await page.keyboard.press('Escape');
+    await show('#files');
+    await page.locator('.file-row').first().getByRole('button', { name: '移除' }).click();
+    await page.locator('.notice').getByRole('button', { name: '撤销' }).waitFor();
+    await take('removed');
+    await button('撤销').click();
+    await page.locator('.notice').waitFor({ state: 'detached' });
+    await show('#cluster');
+  });
+
   test('settings', async () => {
     await show('#settings');
     await page.getByText('goroutine 数').waitFor();

@@ -198,6 +198,34 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     await page.keyboard.press('Escape');
   });
 
+  test('the clock, from the header', async () => {
+    await button('Clock of the cluster: 1×').click();
+    await page.locator('.clock-time').waitFor();
+    await take('clock');
+    await page.keyboard.press('Escape');
+    await page.locator('.pill').click();
+    await page.getByText('Goroutines').waitFor();
+    await take('engine');
+    await page.keyboard.press('Escape');
+  });
+
+  test('sharing, and files from a link', async () => {
+    await button('Share').click();
+    const links = page.locator('.link-field input');
+    await expect.poll(() => links.nth(1).inputValue()).toContain('#shared/1/');
+    const link = await links.nth(1).inputValue();
+    await take('share');
+    await page.keyboard.press('Escape');
+    await show(new URL(link).hash);
+    await page.getByRole('dialog').getByText('You have this file already.').first().waitFor();
+    await take('receive');
+    await button('Leave them').click();
+    await show('#shared/1/torn');
+    await page.getByRole('alert').getByText('The link is damaged').waitFor();
+    await take('receive-damaged');
+    await page.keyboard.press('Escape');
+  });
+
   test('settings', async () => {
     await show('#settings');
     await page.getByText('Goroutines').waitFor();
@@ -229,6 +257,39 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     await page.getByRole('alert').getByText('The API server crashed.').waitFor();
     await take('crashed');
   });
+});
+
+test('a phone reaches every view, and no line of the picture runs through a word', async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await ready(page);
+  await populate(page);
+  await page.locator('.line-service').first().waitFor();
+  const behind = await page.evaluate(() => {
+    const lines = document.querySelector('.lines');
+    return [...document.querySelectorAll('.lane-head > *')].map((word) => {
+      const isAfter = lines?.compareDocumentPosition(word) === Node.DOCUMENT_POSITION_FOLLOWING;
+      const { backgroundColor } = getComputedStyle(word);
+      return isAfter && backgroundColor !== 'rgba(0, 0, 0, 0)' && !/\/ 0?\./.test(backgroundColor);
+    });
+  });
+  expect(behind.length).toBeGreaterThan(3);
+  expect(behind).not.toContain(false);
+  const places = {
+    Files: page.locator('.editor-pane .cm-content'),
+    Terminal: page.locator('.terminal-screen'),
+    Requests: page.locator('table.log'),
+    Console: page.getByRole('button', { name: 'Response' }),
+    Settings: page.getByRole('heading', { name: 'Acting as' }),
+    Cluster: page.locator('.stage'),
+  };
+  for (const [tab, place] of Object.entries(places)) {
+    await page.locator('.phone-tabs').getByText(tab, { exact: true }).click();
+    await place.waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  }
+  await context.close();
 });
 
 test('nothing moves while the page starts', async () => {

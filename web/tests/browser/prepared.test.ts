@@ -37,6 +37,8 @@ test('an address brings a prepared cluster to who has none, and asks who has one
   const page = await context.newPage();
   await page.goto(`${site.url}?cluster=broken#cluster`);
   await page.getByText('A broken cluster has been applied').waitFor({ timeout: 90_000 });
+  const name = page.locator('.cluster-name');
+  expect(await name.textContent()).toBe('A broken cluster');
   expect(new URL(page.url()).search).toBe('');
   expect(await list(page, '/apis/apps/v1/namespaces/trouble/deployments')).toEqual([
     'blog',
@@ -55,6 +57,8 @@ test('an address brings a prepared cluster to who has none, and asks who has one
   await page.goto(`${site.url}?cluster=custom#cluster`);
   const asks = page.locator('.notice', { hasText: 'This address asks for the prepared cluster' });
   await asks.waitFor({ timeout: 90_000 });
+  // Another visit, the same cluster.
+  await name.getByText('A broken cluster').waitFor();
   expect(await list(page, '/api/v1/namespaces')).toContain('trouble');
   await asks.getByRole('button', { name: 'Start it' }).click();
   await page.getByText('Custom resources has been applied').waitFor({ timeout: 90_000 });

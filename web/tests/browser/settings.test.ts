@@ -93,7 +93,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
   expect(await minor(page)).toBe('36');
   // The third registers once the API is ready.
   const nodes = async () => (await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items.length;
-  await expect.poll(nodes, { timeout: 20_000 }).toBe(3);
+  await expect.poll(nodes, { timeout: 60_000 }).toBe(3);
   expect(await json(page, '/apis/storage.k8s.io/v1beta1')).toMatchObject({
     kind: 'APIResourceList',
   });
@@ -190,4 +190,47 @@ test('a cluster of another build is left as it is, and one is told so', async ()
   await ready(page);
   await page.getByText('was made by another build of this page').waitFor();
   expect(await run(page)).toMatchObject({ cluster: 'new', notKept: null, isOfOtherBuild: true });
+});
+
+test('the clock is in the header: by keyboard, and as other tabs, commands and scripts leave it', async () => {
+  const page = await openPage(context, site.url);
+  const other = await openPage(context, site.url);
+  const face = (of: Page, text: string) => of.locator('.clock-button', { hasText: text }).waitFor();
+  await face(page, '1×');
+  await page.locator('.clock-button').focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('region', { name: 'Clock of the cluster' });
+  await menu.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await face(page, 'paused');
+  await face(other, 'paused');
+  const time = await menu.locator('.clock-time b').textContent();
+  await menu.getByRole('button', { name: '1 day' }).click();
+  await expect.poll(() => menu.locator('.clock-time b').textContent()).not.toBe(time);
+  await menu.getByRole('button', { name: 'Go on' }).click();
+  await menu.getByRole('combobox', { name: 'Speed' }).selectOption('10 times');
+  await face(page, '10×');
+  await face(other, '10×');
+  await menu.getByRole('combobox', { name: 'Speed' }).focus();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+  const focused = () => page.evaluate(() => document.activeElement?.className);
+  expect(await focused()).toContain('clock-button');
+
+  // By a script, by a command, and by the palette.
+  await json(other, '/kubetab/clock', { method: 'PUT', body: '{"speed":2.5}' });
+  await face(page, '2.5×');
+  await json(other, '/kubetab/run', {
+    method: 'POST',
+    body: JSON.stringify({
+      command: `curl -k -X PUT -d '{"speed":60}' https://127.0.0.1:6443/kubetab/clock`,
+    }),
+  });
+  await face(page, '60×');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to or run' }).fill('pause the clock');
+  await page.getByRole('option', { name: /Pause the clock/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await face(other, 'paused');
 });

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { EngineSettings as Settings } from '../../protocol';
 import { engineState } from '../engine/cluster';
+import { words as engineWords } from '../engine/words';
 import { draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
 import { GroupVersions } from './GroupVersions';
@@ -126,11 +127,7 @@ function Controllers({ from }: { from: Offer }) {
                 />
                 <code>{name}</code>
               </label>
-              {note && (
-                <span class="faint" translate={false}>
-                  {note}
-                </span>
-              )}
+              {note && <span class="faint">{engineWords.said(note)}</span>}
             </li>
           );
         })}
@@ -151,14 +148,14 @@ function RunNotes() {
       {run.refused && (
         <div class="setting-note is-bad" role="alert">
           <b>{text.refused}</b>
-          <pre>{run.refused.why}</pre>
+          <pre translate={false}>{engineWords.said(run.refused.why)}</pre>
           <p>{text.refusedNext}</p>
         </div>
       )}
       {run.notKept && (
         <div class="setting-note is-warn" role="status">
           <b>{text.notKept}</b>
-          <pre>{run.notKept}</pre>
+          <pre translate={false}>{run.notKept}</pre>
           <p>{text.notKeptNext}</p>
         </div>
       )}

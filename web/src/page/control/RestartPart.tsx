@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Restart } from '../../protocol';
 import { ready, restartEngine, scope } from '../engine/cluster';
 import { CopyButton } from '../parts/Copy';
+import { words as frameWords } from '../words';
 import { changed, draft, refusalOf, running } from './engine-settings';
 import { CLUSTERS, type Prepared, preparing, startPrepared } from './prepared';
 import { spell } from './settings-text';
@@ -37,7 +38,11 @@ export function RestartPart() {
       <p class="about">{text.about}</p>
       {(['kept', 'none', ...CLUSTERS] as const).map((each) => {
         const [name, about] =
-          each === 'kept' ? text.kept : each === 'none' ? text.empty : words.prepared.sets[each];
+          each === 'kept'
+            ? text.kept
+            : each === 'none'
+              ? text.empty
+              : [frameWords.cluster.prepared[each], words.prepared.sets[each][0]];
         return (
           <label class="choice" key={each}>
             <input

@@ -1,24 +1,13 @@
 import '../style/settings.css';
-import { useComputed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { now } from '../cluster/clock';
 import type { KubeObject } from '../cluster/object';
 import { useWatch } from '../cluster/use-watch';
 import { metadata } from '../cluster/watch';
-import { ready } from '../engine/cluster';
 import { EngineDetails } from '../engine/EngineStatus';
 import { nextTheme, theme } from '../frame/theme';
 import { LanguageMenu } from '../language/LanguageMenu';
+import { openShare } from '../share/open';
 import { words as frameWords } from '../words';
-import {
-  type ClockState,
-  clockMissing,
-  clockNow,
-  engineClock,
-  readClock,
-  setClock,
-  stepClock,
-} from './clock';
+import { ClockControls } from './ClockControls';
 import { EngineSettings } from './EngineSettings';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { RestartPart } from './RestartPart';
@@ -32,7 +21,11 @@ export function SettingsView() {
     <section class="settings" tabIndex={0} aria-label={words.title}>
       <div class="settings-columns">
         <IdentityPart />
-        <ClockPart />
+        <section class="part">
+          <h2>{words.clock.title}</h2>
+          <p class="about">{words.clock.about}</p>
+          <ClockControls />
+        </section>
         <EngineSettings />
         <RestartPart />
         <section class="part">
@@ -46,6 +39,9 @@ export function SettingsView() {
             <LanguageMenu />
             <button type="button" class="button small" onClick={nextTheme}>
               {frameWords.theme[theme.value]}
+            </button>
+            <button type="button" class="button small" onClick={openShare}>
+              {frameWords.share.open}
             </button>
           </p>
         </section>
@@ -136,94 +132,5 @@ function IdentityPart() {
         </span>
       </div>
     </section>
-  );
-}
-
-const SPEEDS = [1, 10, 60, 600] as const;
-const STEPS = [10, 60, 3600, 86400] as const;
-
-function ClockPart() {
-  const text = words.clock;
-  const refusal = useSignal('');
-  const state = engineClock.value;
-  const attempt = (doing: Promise<void>) => {
-    refusal.value = '';
-    doing.catch((error: unknown) => {
-      refusal.value = error instanceof Error ? error.message : String(error);
-    });
-  };
-  useEffect(() => {
-    if (ready.value) attempt(readClock());
-  }, [ready.value]);
-  return (
-    <section class="part">
-      <h2>{text.title}</h2>
-      <p class="about">{text.about}</p>
-      {state ? (
-        <>
-          <Time state={state} />
-          <p class="clock-buttons">
-            <button
-              type="button"
-              class="button small"
-              onClick={() => attempt(setClock({ paused: !state.paused }))}
-            >
-              {state.paused ? text.resume : text.pause}
-            </button>
-            <select
-              class="field"
-              aria-label={text.speed}
-              value={state.speed}
-              onChange={(event) => attempt(setClock({ speed: Number(event.currentTarget.value) }))}
-            >
-              {!SPEEDS.some((speed) => speed === state.speed) && (
-                <option value={state.speed}>{state.speed}</option>
-              )}
-              {SPEEDS.map((speed) => (
-                <option key={speed} value={speed}>
-                  {text.speeds[speed]}
-                </option>
-              ))}
-            </select>
-          </p>
-          <p class="clock-buttons">
-            <span class="faint">{text.step}</span>
-            {STEPS.map((seconds) => (
-              <button
-                key={seconds}
-                type="button"
-                class="button small"
-                onClick={() => attempt(stepClock(seconds))}
-              >
-                {text.steps[seconds]}
-              </button>
-            ))}
-          </p>
-        </>
-      ) : (
-        ready.value && clockMissing.value && <p class="faint">{text.missing}</p>
-      )}
-      {ready.value && refusal.value && (
-        <p class="tone-bad" role="alert" translate={false}>
-          {refusal.value}
-        </p>
-      )}
-    </section>
-  );
-}
-
-function Time({ state }: { state: ClockState & { readonly at: number } }) {
-  const text = useComputed(() => {
-    const shown = engineClock.value ?? state;
-    return clockNow(shown, Math.max(now.value, shown.at))
-      .toISOString()
-      .replace('T', ' ')
-      .slice(0, 19);
-  });
-  return (
-    <p class="clock-time">
-      <span class="faint">{words.clock.now}</span> <b>{text}</b>
-      {state.paused && <span class="tone-warn"> {words.clock.paused}</span>}
-    </p>
   );
 }

@@ -1,5 +1,6 @@
 import type { EngineSettings } from '../../protocol';
 import { engineState, notice, restartEngine } from '../engine/cluster';
+import { words as frameWords } from '../words';
 import { refusalOf } from './engine-settings';
 import { CLUSTERS, fill, type Prepared, startPrepared } from './prepared';
 import { read, same, spell } from './settings-text';
@@ -95,7 +96,7 @@ function startCluster(
     return;
   }
   notice.value = {
-    text: () => words.address.cluster(words.prepared.sets[name][0]),
+    text: () => words.address.cluster(frameWords.cluster.prepared[name]),
     action: {
       label: () => words.address.start,
       run: () => void startPrepared(name, settings),

@@ -4,7 +4,8 @@ import type { Kind } from '../cluster/kinds';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
 import { engineState, notice, restartEngine, untilReady } from '../engine/cluster';
 import { go } from '../frame/route';
-
+import { words as frameWords } from '../words';
+import { nameCluster } from './cluster-name';
 import { words } from './words';
 
 /** The folders of /clusters. */
@@ -46,6 +47,7 @@ export async function fill(name: Prepared): Promise<void> {
   notice.value = { text: progress };
   try {
     await untilReady(new AbortController().signal);
+    await nameCluster(name);
     const [{ filesOf }, { parseFile }, { locate }] = await Promise.all([
       import('./prepared-files'),
       import('../files/documents'),
@@ -117,12 +119,13 @@ function failed(what: string, error: unknown): void {
 
 function progress(): string {
   const { name, done, total } = preparing.value ?? { name: 'shop' as const, done: 0, total: 0 };
-  const [label] = words.prepared.sets[name];
+  const label = frameWords.cluster.prepared[name];
   return total === 0 ? words.prepared.starting(label) : words.prepared.progress(label, done, total);
 }
 
 function outcome(name: Prepared, isWhole: boolean): string {
-  const [label, , where] = words.prepared.sets[name];
+  const label = frameWords.cluster.prepared[name];
+  const [, where] = words.prepared.sets[name];
   const { failures, total } = preparing.value ?? { failures: [], total: 0 };
   return isWhole
     ? words.prepared.done(label, where)

@@ -1,4 +1,5 @@
 import type { EngineSettings } from '../../protocol';
+import { words } from './words';
 
 /** As GET /kubetab/settings answers (wasm/settings_serve.go): what upstream lets one choose for one emulated version. */
 export interface Offer {
@@ -112,15 +113,16 @@ export function read(query: URLSearchParams): EngineSettings {
       });
   const gates = pairs('feature-gates').map(([name, value]): [string, boolean] => {
     if (value !== 'true' && value !== 'false') {
-      throw new Error(`feature-gates: ${name}=${value} is neither true nor false`);
+      throw new Error(words.address.noBoolean(`feature-gates: ${name}=${value}`));
     }
     return [name, value === 'true'];
   });
   const nodes = query.get('nodes');
-  if (nodes !== null && !/^\d{1,4}$/.test(nodes)) throw new Error(`nodes=${nodes} is no number`);
+  if (nodes !== null && !/^\d{1,4}$/.test(nodes))
+    throw new Error(words.address.noNumber(`nodes=${nodes}`));
   const scheduler = query.get('scheduler');
   if (scheduler !== null && scheduler !== 'on' && scheduler !== 'off') {
-    throw new Error(`scheduler=${scheduler} is neither on nor off`);
+    throw new Error(words.address.noSwitch(`scheduler=${scheduler}`));
   }
   const runtime = pairs('runtime-config');
   const controllers = (query.get('controllers') ?? '').split(',').filter(Boolean);

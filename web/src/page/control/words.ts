@@ -1,3 +1,4 @@
+import { number } from '../language/figures';
 import { catalogue } from '../language/language';
 
 export const english = {
@@ -37,7 +38,9 @@ export const english = {
     },
     step: 'Step',
     steps: { 10: '10 s', 60: '1 min', 3600: '1 h', 86400: '1 day' },
+    times: (speed: number) => `${number(speed)} times`,
     missing: 'This engine has no clock of its own.',
+    waiting: 'The clock can be read when the API server is ready.',
   },
   settings: {
     title: 'Engine settings',
@@ -103,21 +106,18 @@ export const english = {
   prepared: {
     sets: {
       shop: [
-        'A web shop',
         'Deployments, a StatefulSet with a volume, Services, ConfigMaps, a Secret, autoscaling and a disruption budget.',
         'the namespace shop',
       ],
       custom: [
-        'Custom resources',
         'Ferries: a kind of one’s own with rules in CEL, its objects, roles and an admission policy.',
         'the namespace harbour',
       ],
       broken: [
-        'A broken cluster',
         'Six things that do not work, each for a reason of its own: to find out with kubectl.',
         'the namespaces trouble and crowded',
       ],
-    } as Readonly<Record<'shop' | 'custom' | 'broken', readonly [string, string, string]>>,
+    } as Readonly<Record<'shop' | 'custom' | 'broken', readonly [about: string, where: string]>>,
     starting: (name: string) => `${name}: waiting for the engine.`,
     progress: (name: string, done: number, total: number) =>
       `${name}: ${done} of ${total} objects applied.`,
@@ -136,6 +136,9 @@ export const english = {
     asks: (what: string) => `This address asks for another engine: ${what}.`,
     lost: 'Objects are kept.',
     restart: 'Restart with it',
+    noBoolean: (what: string) => `${what} is neither true nor false`,
+    noNumber: (what: string) => `${what} is no number`,
+    noSwitch: (what: string) => `${what} is neither on nor off`,
     unreadable: (why: string) => `The settings in this address cannot be read: ${why}.`,
     refused: (why: string) => `The settings in this address are refused: ${why}`,
   },

@@ -1,3 +1,4 @@
+import { number } from '../language/figures';
 import type { Words } from './words';
 
 export const chinese: Words = {
@@ -33,7 +34,9 @@ export const chinese: Words = {
     },
     step: '前进',
     steps: { 10: '10 秒', 60: '1 分钟', 3600: '1 小时', 86400: '1 天' },
+    times: (speed) => `${number(speed)} 倍`,
     missing: '此引擎没有自己的时钟。',
+    waiting: 'API 服务器就绪后即可读取时钟。',
   },
   settings: {
     title: '引擎设置',
@@ -92,20 +95,14 @@ export const chinese: Words = {
   prepared: {
     sets: {
       shop: [
-        '网上商店',
         'Deployment、带卷的 StatefulSet、Service、ConfigMap、Secret、自动扩缩和干扰预算。',
         '命名空间 shop',
       ],
       custom: [
-        '自定义资源',
         '渡轮（Ferry）：带 CEL 规则的自定义类别、它的对象、角色和准入策略。',
         '命名空间 harbour',
       ],
-      broken: [
-        '有故障的集群',
-        '六处不能工作，原因各不相同：请用 kubectl 查明。',
-        '命名空间 trouble 和 crowded',
-      ],
+      broken: ['六处不能工作，原因各不相同：请用 kubectl 查明。', '命名空间 trouble 和 crowded'],
     },
     starting: (name) => `${name}：正在等待引擎。`,
     progress: (name, done, total) => `${name}：已应用 ${done} / ${total} 个对象。`,
@@ -121,6 +118,9 @@ export const chinese: Words = {
     asks: (what) => `此地址要求另一种引擎：${what}。`,
     lost: '对象会保留。',
     restart: '以此重新启动',
+    noBoolean: (what) => `${what} 既不是 true 也不是 false`,
+    noNumber: (what) => `${what} 不是数字`,
+    noSwitch: (what) => `${what} 既不是 on 也不是 off`,
     unreadable: (why) => `无法读取此地址中的设置：${why}。`,
     refused: (why) => `此地址中的设置被拒绝：${why}`,
   },

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import type { EngineState } from '../../protocol';
 import { bytes, duration } from '../console/format';
+import { preparedName } from '../control/cluster-name';
+import { Popover } from '../frame/Popover';
 import { words } from '../words';
 import {
   api,
@@ -15,49 +15,35 @@ import {
   withoutServiceWorker,
 } from './cluster';
 
-/** The engine in one line: bytes while it is downloaded, stages while it starts, then a pill that opens the details. */
+/** How the engine is, in a word, and along the header's edge how far it has come; opened, the details. */
 export function EngineStatus() {
   const state = engineState.value;
-  const open = useSignal(false);
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!open.value) return;
-    void refreshStats();
-    const onPointer = (event: Event) => {
-      if (!place.current?.contains(event.target as Node)) open.value = false;
-    };
-    document.addEventListener('pointerdown', onPointer);
-    return () => document.removeEventListener('pointerdown', onPointer);
-  }, [open.value]);
-
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its button opened
-    <div
-      class="engine"
-      ref={place}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !open.value) return;
-        event.preventDefault();
-        open.value = false;
-        place.current?.querySelector('button')?.focus();
-      }}
-    >
-      <button
-        type="button"
-        class={`pill ${lamp(state)}`}
-        aria-expanded={open.value}
-        onClick={() => {
-          open.value = !open.value;
-        }}
+    <>
+      <Popover
+        class="engine"
+        button={`pill ${lamp(state)}`}
+        title={words.details.title}
+        onOpen={() => void refreshStats()}
+        face={
+          <>
+            <span class="lamp" aria-hidden="true" />
+            <span class="pill-words">{phaseWord(state)}</span>
+            {state?.phase === 'ready' && <ReadyFigures startMs={state.startMs} />}
+          </>
+        }
       >
-        <span class="lamp" aria-hidden="true" />
-        <span class="pill-words">{state ? progressWords(state) : words.engine.connecting}</span>
-        {state?.phase === 'ready' && <ReadyFigures startMs={state.startMs} />}
-      </button>
-      {open.value && <Details />}
+        {() => <Details />}
+      </Popover>
       <ProgressBar state={state} />
-    </div>
+    </>
   );
+}
+
+function phaseWord(state: EngineState | null): string {
+  return state?.phase === 'ready' || state?.phase === 'dead'
+    ? progressWords(state)
+    : words.engine.busy;
 }
 
 export function progressWords(state: EngineState): string {
@@ -113,7 +99,7 @@ function ProgressBar({ state }: { state: EngineState | null }) {
 
 function Details() {
   return (
-    <section class="details" aria-label={words.details.title}>
+    <>
       <EngineDetails />
       <button
         type="button"
@@ -124,7 +110,7 @@ function Details() {
       >
         {words.details.restart}
       </button>
-    </section>
+    </>
   );
 }
 
@@ -141,6 +127,12 @@ export function EngineDetails() {
         {stats && <Row name={details.version} value={stats.version} isName />}
         {state?.phase === 'ready' && (
           <>
+            <Row
+              name={details.cluster}
+              value={
+                preparedName.value ? words.cluster.prepared[preparedName.value] : words.cluster.own
+              }
+            />
             <Row name={details.started} value={duration(state.startMs)} />
             <Row name={details.from} value={details.origins[state.run.from]} faint />
             <Row name={details.objects} value={details.clusters[state.run.cluster]} faint />

@@ -1,5 +1,6 @@
 import { words } from '../words';
 import { engineState, restartEngine } from './cluster';
+import { words as engineWords } from './words';
 
 /** The engine is dead: what happened, why, what to do, and all that it said. */
 export function EngineTrouble() {
@@ -9,7 +10,7 @@ export function EngineTrouble() {
     <section class="trouble" role="alert">
       <h2>{words.dead.what[state.cause]}</h2>
       <p class="why" translate={false}>
-        {state.why}
+        {engineWords.said(state.why)}
       </p>
       <p>{words.dead.next[state.cause]}</p>
       <p>

@@ -9,6 +9,7 @@ import {
 } from '../../client/service-worker';
 import type { Dead, EngineSettings, EngineState, EngineStats, Restart } from '../../protocol';
 import { words } from '../words';
+import { words as engineWords } from './words';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
 export const scope = new URL('./', document.baseURI);
@@ -128,7 +129,7 @@ export function untilReady(signal: AbortSignal): Promise<void> {
 
 export class EngineDead extends Error {
   constructor(readonly state: Dead) {
-    super(`${words.dead.what[state.cause]} ${state.why}`);
+    super(`${words.dead.what[state.cause]} ${engineWords.said(state.why)}`);
   }
 }
 

@@ -1,23 +1,21 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { IdentityMenu } from '../control/IdentityMenu';
+import { loadClockControls } from '../control/ClockMenu';
 import { engineState } from '../engine/cluster';
-import { EngineStatus, progressWords } from '../engine/EngineStatus';
+import { progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
-import { LanguageMenu } from '../language/LanguageMenu';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
+import { receiving, sharing } from '../share/open';
 import { words } from '../words';
-import { Icon } from './icons';
+import { Header } from './Header';
 import { lazily } from './Lazy';
-import { Logo } from './Logo';
 import { arrange, layout, maximised } from './layout';
 import { NoticeLine } from './NoticeLine';
-import { onShortcut, openPalette, paletteOpen } from './palette';
+import { onShortcut, paletteOpen } from './palette';
 import { PhoneTabs, Rail } from './Rail';
 import { RightColumn } from './RightColumn';
 import { route } from './route';
 import { Splitter } from './Splitter';
 import { spoken } from './spoken';
-import { nextTheme, theme } from './theme';
 
 const ClusterView = lazily(() =>
   import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView),
@@ -32,6 +30,12 @@ const loadSettings = () =>
 const SettingsView = lazily(loadSettings);
 const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);
+const ShareDialog = lazily(() =>
+  import('../share/ShareDialog').then(({ ShareDialog }) => ShareDialog),
+);
+const ReceiveDialog = lazily(() =>
+  import('../share/ReceiveDialog').then(({ ReceiveDialog }) => ReceiveDialog),
+);
 /** What is small is loaded so many ms after the first paint: then Ctrl K and a name can be typed without a pause. */
 const SMALL_AFTER = 2000;
 
@@ -44,7 +48,9 @@ export function Page() {
   useEffect(() => {
     setTimeout(() => {
       // What fails now is tried again, and reported, when it is wanted.
-      for (const load of [loadPalette, loadFiles, loadSettings]) void load().catch(() => undefined);
+      for (const load of [loadPalette, loadFiles, loadSettings, loadClockControls]) {
+        void load().catch(() => undefined);
+      }
     }, SMALL_AFTER);
   }, []);
   const { view } = route.value;
@@ -57,24 +63,7 @@ export function Page() {
       <button type="button" class="skip" onClick={() => focusOn('view')}>
         {words.skip}
       </button>
-      <header class="top">
-        <h1 class="brand">
-          <Logo />
-          <span class="brand-name" translate={false}>
-            kubetab
-          </span>
-        </h1>
-        <p class="tagline">{words.tagline}</p>
-        <EngineStatus />
-        <button type="button" class="search-button" onClick={openPalette}>
-          <Icon name="search" size={15} />
-          <span class="search-word">{words.palette.open}</span>
-          <kbd>{words.palette.key}</kbd>
-        </button>
-        <IdentityMenu />
-        <LanguageMenu />
-        <ThemeButton />
-      </header>
+      <Header />
       <NoticeLine />
       <main class="frame" data-view={view} data-maximised={maximised.value ?? undefined}>
         <Rail />
@@ -87,6 +76,8 @@ export function Page() {
       <PhoneTabs />
       <Announcer />
       {paletteOpen.value && <Palette />}
+      {sharing.value && <ShareDialog />}
+      {receiving.value !== null && <ReceiveDialog key={receiving.value} />}
     </>
   );
 }
@@ -116,20 +107,6 @@ function Panes() {
 
 function focusOn(id: string): void {
   document.getElementById(id)?.focus();
-}
-
-function ThemeButton() {
-  const label = words.theme[theme.value];
-  return (
-    <button type="button" class="icon-button" onClick={nextTheme} aria-label={label} title={label}>
-      <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
-        <circle cx="10" cy="10" r="6.2" fill="none" stroke="currentColor" stroke-width="1.6" />
-        {theme.value === 'system' && <path d="M10 3.8a6.2 6.2 0 0 1 0 12.4z" fill="currentColor" />}
-        {theme.value === 'dark' && <circle cx="10" cy="10" r="6.2" fill="currentColor" />}
-        {theme.value === 'light' && <circle cx="10" cy="10" r="2.4" fill="currentColor" />}
-      </svg>
-    </button>
-  );
 }
 
 /** For screen readers: stages of the start and the outcome of what was done, not every byte. */

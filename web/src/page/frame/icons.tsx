@@ -13,6 +13,9 @@ const PATHS = {
   down: 'M5 8l5 5 5-5',
   close: 'M5 5l10 10M15 5L5 15',
   plus: 'M10 4v12M4 10h12',
+  play: 'M6.5 4v12l9-6z',
+  pause: 'M7 4.5v11M13 4.5v11',
+  share: 'M10 12.5v-10M6.5 6L10 2.5 13.5 6M5 9.5H3.5v8h13v-8H15',
   more: 'M5 10h.01M10 10h.01M15 10h.01',
 } as const;
 

@@ -1,7 +1,9 @@
+import { engineClock, SPEEDS, setClock } from '../control/clock';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
-import { restartEngine } from '../engine/cluster';
+import { notice, restartEngine } from '../engine/cluster';
 import { changeLanguage } from '../language/LanguageMenu';
 import { LANGUAGES, type Language, language } from '../language/language';
+import { openShare } from '../share/open';
 import { words } from '../words';
 import { focusTerminal } from './focus-terminal';
 import { arrange, layout } from './layout';
@@ -36,6 +38,14 @@ export function ownCommands(): readonly PaletteCommand[] {
     as(ADMIN, names.admin),
     as(EDITOR, names.editor),
     as(VIEWER, names.viewer),
+    ...clockCommands(),
+    {
+      id: 'share',
+      group: palette.page,
+      label: words.share.open,
+      keywords: 'share link',
+      run: openShare,
+    },
     { id: 'theme', group: palette.page, label: palette.theme, keywords: 'theme', run: nextTheme },
     ...(Object.entries(LANGUAGES) as [Language, string][])
       .filter(([id]) => id !== language.value)
@@ -57,5 +67,32 @@ export function ownCommands(): readonly PaletteCommand[] {
         if (confirm(words.details.restartAsk)) restartEngine('none');
       },
     },
+  ];
+}
+
+function clockCommands(): readonly PaletteCommand[] {
+  const state = engineClock.value;
+  if (!state) return [];
+  const group = words.palette.clock;
+  const set = (change: Parameters<typeof setClock>[0]) => () => {
+    setClock(change).catch((error: unknown) => {
+      notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };
+    });
+  };
+  return [
+    {
+      id: 'clock',
+      group,
+      label: state.paused ? words.clock.resume : words.clock.pause,
+      keywords: 'clock pause resume',
+      run: set({ paused: !state.paused }),
+    },
+    ...SPEEDS.filter((speed) => speed !== state.speed).map((speed) => ({
+      id: `clock ${speed}`,
+      group,
+      label: speed === 1 ? words.clock.realTime : words.clock.speed(speed),
+      keywords: 'clock speed',
+      run: set({ speed }),
+    })),
   ];
 }

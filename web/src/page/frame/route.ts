@@ -21,9 +21,18 @@ const FIRST: Route = { view: 'cluster', path: '' };
 
 export const route = signal<Route>(read(location.hash));
 
+/** What the address of a link with files has instead of a place; `share/` takes it out again. */
+export const SHARED = '#shared/';
+
 addEventListener('hashchange', () => {
-  route.value = read(location.hash);
+  if (!location.hash.startsWith(SHARED)) route.value = read(location.hash);
 });
+
+/** The place that is shown, as it is in an address. */
+export function place(): string {
+  const { view, path } = route.value;
+  return `#${view}${path}`;
+}
 
 export function go(view: View, path = ''): void {
   const hash = `#${view}${path}`;

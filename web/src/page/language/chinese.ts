@@ -3,9 +3,11 @@ import { chinese as examples } from '../console/example-words.zh';
 import { chinese as console } from '../console/words.zh';
 import { chinese as control } from '../control/words.zh';
 import { chinese as editor } from '../editor/words.zh';
+import { chinese as engine } from '../engine/words.zh';
 import { chinese as files } from '../files/words.zh';
 import { chinese as picture } from '../picture/words.zh';
 import { chinese as requests } from '../requests/words.zh';
+import { chinese as share } from '../share/words.zh';
 import { chinese as terminal } from '../terminal/words.zh';
 import { chinese as frame } from '../words.zh';
 
@@ -15,11 +17,13 @@ export const chinese = {
   console,
   control,
   editor,
+  engine,
   examples,
   files,
   frame,
   picture,
   requests,
+  share,
   terminal,
 };
 

@@ -4,8 +4,14 @@ import { words } from '../words';
 
 const CLEAR_LINE = '\x15';
 
+interface TryProps {
+  readonly command: string;
+  /** Called first: to get out of the terminal's way. */
+  readonly onTry?: () => void;
+}
+
 /** A command to begin with, one click away from the prompt: it is put there, and not run. */
-export function Try({ command }: { readonly command: string }) {
+export function Try({ command, onTry }: TryProps) {
   return (
     <p class="try">
       <code>{command}</code>
@@ -13,6 +19,7 @@ export function Try({ command }: { readonly command: string }) {
         type="button"
         class="link"
         onClick={() => {
+          onTry?.();
           typeIntoTerminal(`${CLEAR_LINE}${command}`);
           focusTerminal();
         }}

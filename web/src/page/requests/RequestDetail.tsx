@@ -12,6 +12,7 @@ import { WatchLog, type WatchView } from '../console/watch-log';
 import { ADMIN } from '../control/identity';
 import { Code } from '../editor/Code';
 import { ask } from '../engine/ask';
+import { words as engineWords } from '../engine/words';
 import { Icon } from '../frame/icons';
 import { go } from '../frame/route';
 import { CopyButton } from '../parts/Copy';
@@ -193,11 +194,7 @@ function Overview({ detail }: { detail: Detail }) {
         <Fact name={facts.sizes}>
           {facts.sent(bytes(detail.requestBytes ?? 0), bytes(detail.bytes ?? 0))}
         </Fact>
-        {detail.broken && (
-          <Fact name={facts.broken} isName>
-            {detail.broken}
-          </Fact>
-        )}
+        {detail.broken && <Fact name={facts.broken}>{engineWords.said(detail.broken)}</Fact>}
       </dl>
       <h2 class="headers-title">{facts.requestHeaders}</h2>
       <HeaderList headers={detail.requestHeaders} />
@@ -241,11 +238,7 @@ function BodyView({ body, label }: { body: Body | undefined; label: string }) {
   const text = body.language === 'json' ? prettyJson(body.text) : body.text;
   return (
     <div class="body-view">
-      {body.note && (
-        <p class="note" translate={false}>
-          {body.note}
-        </p>
-      )}
+      {body.note && <p class="note">{engineWords.said(body.note)}</p>}
       <Code text={text} language={body.language} readOnly label={label} />
     </div>
   );

@@ -32,6 +32,13 @@ function isMade(record: RequestRecord): boolean {
   return !record.internal && record.from !== 'view';
 }
 
+const listeners: ((record: RequestRecord) => void)[] = [];
+
+/** Tells of each record as it comes, again when it has become more, and also while `paused`. */
+export function onRecord(listener: (record: RequestRecord) => void): void {
+  listeners.push(listener);
+}
+
 export function clearLog(): void {
   for (const [id, record] of byId) if (record.done) byId.delete(id);
   publish();
@@ -80,6 +87,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<vo
     for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
       const record = JSON.parse(frame) as RequestRecord;
       byId.set(record.id, record);
+      for (const listener of listeners) listener(record);
     }
     schedule();
   }

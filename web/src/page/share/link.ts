@@ -1,0 +1,106 @@
+/*
+ * Files in the fragment of an address, which browsers send to no server:
+ *
+ *   #shared/1/<base64url of zlib of JSON: [["path", "text"], ...]>
+ *
+ * zlib, and not bare deflate, for its checksum: a link that was cut or altered is known as such.
+ */
+
+export interface SharedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a link may be long, in characters: mail and chat programs cut what is longer, or do not make it a link. */
+export const LONGEST_LINK = 32_768;
+/** What its files may be, in bytes of UTF-8 together. */
+export const MOST_BYTES = 1_000_000;
+export const MOST_FILES = 100;
+
+const FORMAT = '1/';
+
+/**
+ * - `large`: more than a link made here may hold
+ * - `format`: of a version of this page that is not known here
+ * - `damaged`: cut, altered, or no such thing at all
+ */
+export type Unreadable = 'large' | 'format' | 'damaged';
+
+export class UnreadableLink extends Error {
+  constructor(readonly reason: Unreadable) {
+    super(`a link with files cannot be read: ${reason}`);
+  }
+}
+
+/** @returns what follows `#shared/` */
+export async function pack(files: readonly SharedFile[]): Promise<string> {
+  const json = JSON.stringify(files.map(({ path, text }) => [path, text]));
+  const bytes = await collect(
+    new Blob([json]).stream().pipeThrough(new CompressionStream('deflate')),
+    Number.POSITIVE_INFINITY,
+  );
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return `${FORMAT}${btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
+/**
+ * Reads what anybody may have written. Nothing is inflated beyond what a link may hold.
+ *
+ * @param packed what follows `#shared/`
+ * @throws UnreadableLink
+ */
+export async function unpack(packed: string): Promise<readonly SharedFile[]> {
+  if (!packed.startsWith(FORMAT)) {
+    throw new UnreadableLink(/^\d+\//.test(packed) ? 'format' : 'damaged');
+  }
+  const text = packed.slice(FORMAT.length);
+  if (text.length > LONGEST_LINK) throw new UnreadableLink('large');
+  if (!/^[\w-]+$/.test(text)) throw new UnreadableLink('damaged');
+  let list: unknown;
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+    // Names and quotes take some room, too.
+    const json = await collect(
+      new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),
+      2 * MOST_BYTES,
+    );
+    list = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch (error) {
+    throw error instanceof UnreadableLink ? error : new UnreadableLink('damaged');
+  }
+  if (!Array.isArray(list) || list.length === 0 || !list.every(isPair)) {
+    throw new UnreadableLink('damaged');
+  }
+  const files = list.map(([path, text]) => ({ path, text }));
+  if (files.length > MOST_FILES || sizeOf(files) > MOST_BYTES) throw new UnreadableLink('large');
+  return files;
+}
+
+/** In bytes of UTF-8. */
+export function sizeOf(files: readonly SharedFile[]): number {
+  const encoder = new TextEncoder();
+  return files.reduce((sum, { text }) => sum + encoder.encode(text).length, 0);
+}
+
+function isPair(each: unknown): each is [string, string] {
+  return Array.isArray(each) && each.length === 2 && each.every((part) => typeof part === 'string');
+}
+
+/** All that a stream gives. @throws UnreadableLink for more than `most` bytes: what follows is then not even made */
+async function collect(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(pieces).arrayBuffer());
+    size += value.length;
+    if (size > most) {
+      await reader.cancel().catch(() => undefined);
+      throw new UnreadableLink('large');
+    }
+    pieces.push(value as Uint8Array<ArrayBuffer>);
+  }
+}

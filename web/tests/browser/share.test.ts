@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
+import { unzipSync } from 'fflate';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launch, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// Links to a view and links with files: made in one browser, opened in another. What a link brings comes from anybody.
+
+let site: Site;
+let browser: Browser;
+const contexts: BrowserContext[] = [];
+const complaints: string[] = [];
+beforeAll(async () => {
+  [site, browser] = await Promise.all([openSite(), launch()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
+  expect(complaints.splice(0)).toEqual([]);
+});
+
+/** A visitor of their own. */
+async function visit(address = site.url): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  contexts.push(context);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(address);
+  return page;
+}
+
+/** The address of a link with these files, made by somebody else's program. */
+const linkWith = (files: unknown) =>
+  `${site.url}#shared/1/${deflateSync(JSON.stringify(files)).toString('base64url')}`;
+
+/** The visitor's files, as the browser keeps them. */
+const kept = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<Record<string, string>>((found) => {
+        indexedDB.open('kubetab-workspace').onsuccess = ({ target }) => {
+          const { result } = target as IDBOpenDBRequest;
+          const all = result.transaction('files').objectStore('files').getAll();
+          all.onsuccess = () => {
+            const files = all.result as { path: string; text: string }[];
+            found(Object.fromEntries(files.map(({ path, text }) => [path, text])));
+            result.close();
+          };
+        };
+      }),
+  );
+const SAMPLES = ['boat.yaml', 'boats.yaml', 'deployment.yaml', 'service.yaml'];
+const received = (page: Page) => page.getByRole('dialog', { name: 'Files from a link' });
+const run = (page: Page, command: string) =>
+  page.evaluate(async (line) => {
+    const answer = await window.kubetab.direct?.request('/kubetab/run', {
+      method: 'POST',
+      body: JSON.stringify({ command: line }),
+    });
+    if (!answer) throw new Error('There is no way to the engine.');
+    return ((await answer.json()) as { stdout: string }).stdout;
+  }, command);
+
+test('files travel in a link to another browser, where nothing is taken or applied unasked', async () => {
+  const sender = await visit(`${site.url}#files`);
+  await ready(sender);
+  await sender.locator('.editor-pane .cm-content').click();
+  await sender.keyboard.press('Control+Home');
+  await sender.keyboard.type('# mine\n');
+  await expect.poll(() => run(sender, 'head -1 deployment.yaml')).toBe('# mine\n');
+  await run(sender, "mkdir -p notes; echo 'é 文 <b>' > 'notes/ä & 文.yaml'");
+  await sender.locator('.file-row', { hasText: 'notes/ä & 文.yaml' }).waitFor();
+  await sender.getByRole('button', { name: 'Share' }).click();
+  const field = sender.getByRole('textbox', { name: 'Link with files' });
+  await expect.poll(() => field.inputValue()).toContain('#shared/1/');
+  const ofAll = await field.inputValue();
+  await sender.getByRole('checkbox', { name: 'boats.yaml' }).uncheck();
+  await expect.poll(async () => (await field.inputValue()) || ofAll).not.toBe(ofAll);
+  const link = await field.inputValue();
+  await sender.getByText(`${link.length.toLocaleString('en')} characters`).waitFor();
+  await sender.locator('.link-field').nth(1).getByRole('button', { name: 'Copy' }).click();
+  await sender.locator('.link-field').nth(1).getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await sender.evaluate(() => navigator.clipboard.readText())).toBe(link);
+
+  const reader = await visit();
+  await ready(reader);
+  await expect.poll(async () => Object.keys(await kept(reader))).toEqual(SAMPLES);
+  const before = await kept(reader);
+  await reader.goto(link);
+  const rows = received(reader).locator('.share-files li');
+  await expect.poll(() => rows.count()).toBe(4);
+  expect(await rows.nth(1).textContent()).toContain('added as deployment-2.yaml');
+  expect(await rows.nth(0).textContent()).toContain('You have this file already.');
+  await rows.nth(2).locator('summary').click();
+  await rows.nth(2).getByText('é 文 <b>', { exact: true }).waitFor();
+  expect(await kept(reader)).toEqual(before);
+
+  await received(reader).getByRole('button', { name: 'Add 2 files' }).click();
+  await received(reader).waitFor({ state: 'detached' });
+  expect(new URL(reader.url()).hash).toBe('#files');
+  const theirs = await kept(sender);
+  await expect
+    .poll(() => kept(reader))
+    .toEqual({
+      ...before,
+      'deployment-2.yaml': theirs['deployment.yaml'],
+      'notes/ä & 文.yaml': 'é 文 <b>\n',
+    });
+  await expect.poll(() => run(reader, 'head -1 deployment-2.yaml')).toBe('# mine\n');
+  expect(await run(reader, 'kubectl get deployments -A -o name')).toBe('');
+  await reader.reload();
+  await ready(reader);
+  expect(await received(reader).count()).toBe(0);
+});
+
+test('hostile names and texts are shown as they are, and not taken', async () => {
+  const markup = '<img src=x onerror=alert(1)>';
+  const hostile = ['.bashrc', '../up', '/etc/x', '-rf', 'a/../b', 'inv\u202eoice.yaml', 'a\u0007b'];
+  const page = await visit(
+    linkWith([...hostile.map((path) => [path, 'alert(1)']), [markup, `${markup}</pre><script>`]]),
+  );
+  const rows = received(page).locator('.share-files li');
+  await expect.poll(() => rows.count()).toBe(hostile.length + 1);
+  for (let i = 0; i < hostile.length; i++) {
+    expect(await rows.nth(i).textContent()).toContain('It is not added');
+    expect(await rows.nth(i).getByRole('checkbox').isDisabled()).toBe(true);
+  }
+  await rows.filter({ hasText: 'inv\\u{202e}oice.yaml' }).waitFor();
+  await rows.last().locator('summary').click();
+  await rows.last().getByText(`${markup}</pre><script>`).waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+  await ready(page);
+  await received(page).getByRole('button', { name: 'Add 1 file' }).click();
+  await expect.poll(async () => Object.keys(await kept(page))).toEqual([markup, ...SAMPLES]);
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await run(page, 'ls -a | grep -c bashrc')).toBe('0\n');
+});
+
+test('a link that cannot be read says why, is taken out of the address, and loses nothing', async () => {
+  const page = await visit();
+  await ready(page);
+  await expect.poll(async () => Object.keys(await kept(page))).toEqual(SAMPLES);
+  await page.locator('.editor-pane .cm-content').click();
+  await page.keyboard.type('# being typed');
+  const whole = linkWith([['a.yaml', 'kind: Pod\n']]);
+  const bomb = deflateSync(`[["a","${' '.repeat(24_000_000)}"]]`).toString('base64url');
+  const bad: readonly (readonly [address: string, why: string])[] = [
+    [whole.slice(0, -3), 'The link is damaged'],
+    [`${site.url}#shared/1/<script>`, 'The link is damaged'],
+    [`${site.url}#shared/`, 'The link is damaged'],
+    [linkWith({ a: 1 }), 'The link is damaged'],
+    [`${site.url}#shared/7/abc`, 'another version of this page'],
+    [`${site.url}#shared/1/${bomb}`, 'holds more than the page takes'],
+    [linkWith(Array(101).fill(['a', 'b'])), 'holds more than the page takes'],
+  ];
+  for (const [address, why] of bad) {
+    // In the page that is open, as a link in a chat opens it.
+    await page.evaluate((to) => location.assign(to), address);
+    await page.getByRole('alert').getByText(why).waitFor();
+    expect(page.url()).toBe(`${site.url}#cluster`);
+    await page.keyboard.press('Escape');
+    await received(page).waitFor({ state: 'detached' });
+  }
+  expect(await page.locator('.editor-pane .cm-content').textContent()).toContain('# being typed');
+  expect(Object.keys(await kept(page))).toEqual(SAMPLES);
+
+  // Left, not taken: gone from the address, too.
+  await page.evaluate((to) => location.assign(to), whole);
+  await received(page).getByRole('button', { name: 'Leave them' }).click();
+  await received(page).waitFor({ state: 'detached' });
+  expect(page.url()).toBe(`${site.url}#cluster`);
+  expect(Object.keys(await kept(page))).toEqual(SAMPLES);
+});
+
+test('files that are too much for a link are offered as an archive', async () => {
+  const page = await visit(`${site.url}#files`);
+  await ready(page);
+  await expect.poll(() => run(page, 'ls')).toContain('boat.yaml');
+  // What cannot be made smaller.
+  await run(page, 'seq 1 20000 > long.txt');
+  await page.locator('.file-row', { hasText: 'long.txt' }).waitFor();
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByText(/This link would have [\d,]+ characters/).waitFor();
+  expect(await page.getByRole('textbox', { name: 'Link with files' }).count()).toBe(0);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download them as zip' }).click(),
+  ]);
+  const archive = unzipSync(readFileSync(await download.path()));
+  expect(Object.keys(archive).sort()).toEqual([...SAMPLES, 'long.txt'].sort());
+  await page.getByRole('checkbox', { name: 'long.txt' }).uncheck();
+  await page.getByRole('textbox', { name: 'Link with files' }).waitFor();
+});
+
+test('a link to a view opens it, in the language of who opens it or of who made it', async () => {
+  const page = await visit(`${site.url}#cluster/api/v1/namespaces/kube-public`);
+  await ready(page);
+  await page.getByRole('button', { name: 'Share' }).click();
+  const field = page.getByRole('textbox', { name: 'Link to this view' });
+  expect(await field.inputValue()).toBe(`${site.url}#cluster/api/v1/namespaces/kube-public`);
+  await page.getByRole('checkbox', { name: /Links open in English/ }).check();
+  await expect
+    .poll(() => field.inputValue())
+    .toBe(`${site.url}?lang=en#cluster/api/v1/namespaces/kube-public`);
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  const focused = () => page.evaluate(() => document.activeElement?.className);
+  await expect.poll(focused).toContain('share-button');
+
+  // What is in the cluster comes into a file by a command, which is put into the terminal.
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Put it into the terminal' }).click();
+  const screen = page.locator('.terminal .xterm-rows');
+  await expect.poll(() => screen.textContent()).toContain('get all -o yaml > cluster.yaml');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => kept(page), { timeout: 30_000 }).toHaveProperty(['cluster.yaml']);
+});
