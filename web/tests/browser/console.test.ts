@@ -27,7 +27,7 @@ beforeAll(async () => {
   await page.exposeFunction('noteStage', (words: string) => stages.push(words));
   await page.addInitScript(() => {
     const note = () => {
-      const words = document.querySelector('.pill-words')?.textContent;
+      const words = document.querySelector('.where.is-busy')?.textContent;
       if (words) void (window as unknown as { noteStage(w: string): void }).noteStage(words);
     };
     new MutationObserver(note).observe(document, {
