@@ -2,6 +2,10 @@
 // own script would.
 
 const CONFIG_MAPS = 1000;
+const LONG_LIST = 5000;
+
+/** Many readers of one collection, as many views of a cluster are: each write is an event for every one of them. */
+const FAN_OUT = { watches: 200, writesPerSecond: 100, seconds: 60 };
 
 /**
  * Runs in a page whose engine is ready.
@@ -10,81 +14,174 @@ const CONFIG_MAPS = 1000;
  * @returns {Promise<{http: {what: string, p50_ms: number, p99_ms: number, samples: number}[], linearBytes: number}>}
  */
 export async function measureLoad(page) {
-  return await page.evaluate(async (count) => {
-    const path = 'api/v1/namespaces/default/configmaps';
-    const percentile = (sorted, p) =>
-      sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))];
-    const row = (what, times) => {
-      times.sort((a, b) => a - b);
-      return {
-        what,
-        p50_ms: percentile(times, 50),
-        p99_ms: percentile(times, 99),
-        samples: times.length,
+  return await page.evaluate(
+    async ([count, longList]) => {
+      const path = 'api/v1/namespaces/default/configmaps';
+      const percentile = (sorted, p) =>
+        sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))];
+      const row = (what, times) => {
+        times.sort((a, b) => a - b);
+        return {
+          what,
+          p50_ms: percentile(times, 50),
+          p99_ms: percentile(times, 99),
+          samples: times.length,
+        };
       };
-    };
-    const ask = async (url, init) => {
-      const answer = await fetch(url, init);
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${init?.method ?? 'GET'} ${url}: ${answer.status} ${text}`);
-      return text;
-    };
-    const time = async (n, act) => {
-      const times = [];
-      for (let i = 0; i < n; i++) {
-        const began = performance.now();
-        await act(i);
-        times.push(performance.now() - began);
-      }
-      return times;
-    };
-    const json = { 'content-type': 'application/json' };
-    const create = (name) =>
-      ask(path, {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ metadata: { name }, data: { key: 'value' } }),
-      });
-
-    await navigator.serviceWorker.ready;
-    await time(50, (i) => create(`warm-${i}`));
-    const rows = [];
-    rows.push(row('create', await time(count, (i) => create(`bench-${i}`))));
-    rows.push(row('get', await time(count, (i) => ask(`${path}/bench-${i}`))));
-    rows.push(row(`list of ${count + 50}`, await time(20, () => ask(path))));
-
-    // A watch that is open while each write is made; an event counts when its line has been read.
-    const stop = new AbortController();
-    const watch = await fetch(`${path}?watch=1&resourceVersion=0&labelSelector=bench%3Dwatch`, {
-      signal: stop.signal,
-    });
-    const lines = (async function* () {
-      const reader = watch.body.pipeThrough(new TextDecoderStream()).getReader();
-      let text = '';
-      for (;;) {
-        const end = text.indexOf('\n');
-        if (end >= 0) {
-          yield text.slice(0, end);
-          text = text.slice(end + 1);
-          continue;
+      const ask = async (url, init) => {
+        const answer = await fetch(url, init);
+        const text = await answer.text();
+        if (!answer.ok)
+          throw new Error(`${init?.method ?? 'GET'} ${url}: ${answer.status} ${text}`);
+        return text;
+      };
+      const time = async (n, act) => {
+        const times = [];
+        for (let i = 0; i < n; i++) {
+          const began = performance.now();
+          await act(i);
+          times.push(performance.now() - began);
         }
-        const { value, done } = await reader.read();
-        if (done) return;
-        text += value;
-      }
-    })();
-    const events = await time(200, async (i) => {
-      const body = JSON.stringify({
-        metadata: { name: `watched-${i}`, labels: { bench: 'watch' } },
+        return times;
+      };
+      const json = { 'content-type': 'application/json' };
+      const create = (name) =>
+        ask(path, {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify({ metadata: { name }, data: { key: 'value' } }),
+        });
+
+      await navigator.serviceWorker.ready;
+      await time(50, (i) => create(`warm-${i}`));
+      const rows = [];
+      rows.push(row('create', await time(count, (i) => create(`bench-${i}`))));
+      rows.push(row('get', await time(count, (i) => ask(`${path}/bench-${i}`))));
+      rows.push(row(`list of ${count + 50}`, await time(20, () => ask(path))));
+
+      // A watch that is open while each write is made; an event counts when its line has been read.
+      const stop = new AbortController();
+      const watch = await fetch(`${path}?watch=1&resourceVersion=0&labelSelector=bench%3Dwatch`, {
+        signal: stop.signal,
       });
-      const written = ask(path, { method: 'POST', headers: json, body });
-      const { value } = await lines.next();
-      if (!value.includes(`watched-${i}`))
-        throw new Error(`another event than the one awaited: ${value}`);
-      await written;
-    });
+      const lines = (async function* () {
+        const reader = watch.body.pipeThrough(new TextDecoderStream()).getReader();
+        let text = '';
+        for (;;) {
+          const end = text.indexOf('\n');
+          if (end >= 0) {
+            yield text.slice(0, end);
+            text = text.slice(end + 1);
+            continue;
+          }
+          const { value, done } = await reader.read();
+          if (done) return;
+          text += value;
+        }
+      })();
+      const events = await time(200, async (i) => {
+        const body = JSON.stringify({
+          metadata: { name: `watched-${i}`, labels: { bench: 'watch' } },
+        });
+        const written = ask(path, { method: 'POST', headers: json, body });
+        const { value } = await lines.next();
+        if (!value.includes(`watched-${i}`))
+          throw new Error(`another event than the one awaited: ${value}`);
+        await written;
+      });
+      stop.abort();
+      rows.push(row('write to watch event', events));
+      const { linearBytes } = await window.kubetab.stats();
+
+      const AT_ONCE = 8;
+      for (let i = count + 250; i < longList; i += AT_ONCE) {
+        const more = Array.from({ length: Math.min(AT_ONCE, longList - i) }, (_, k) => i + k);
+        await Promise.all(more.map((n) => create(`long-${n}`)));
+      }
+      rows.push(row(`list of ${longList}`, await time(10, () => ask(path))));
+      return { http: rows, linearBytes };
+    },
+    [CONFIG_MAPS, LONG_LIST],
+  );
+}
+
+/**
+ * Opens many watches of one collection and writes to it at a steady pace. What falls behind shows in the times: an event
+ * that a watch sees late has waited behind others.
+ *
+ * @param {import('playwright-core').Page} page whose engine is ready
+ * @returns {Promise<{watches: number, writes_per_second: number, seconds: number, p50_ms: number, p99_ms: number,
+ *   last_ms: number, ended: number}>} from the moment a write is sent until a watch has read its event; the same for the
+ *   events of the last second alone, p99; and how many watches the API server ended because they fell behind
+ */
+export async function measureFanOut(page) {
+  return await page.evaluate(async ({ watches, writesPerSecond, seconds }) => {
+    const path = 'api/v1/namespaces/default/secrets';
+    const total = writesPerSecond * seconds;
+    const sent = [];
+    const late = [];
+    const lateOfLast = [];
+    const stop = new AbortController();
+    const readers = [];
+    let ended = 0;
+    for (let i = 0; i < watches; i++) {
+      const { body } = await fetch(`${path}?watch=1`, { signal: stop.signal });
+      readers.push(read(body.pipeThrough(new TextDecoderStream()).getReader()));
+    }
+    const writes = [];
+    const began = performance.now();
+    for (let i = 0; i < total; i++) {
+      const wait = began + (i * 1000) / writesPerSecond - performance.now();
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      sent.push(performance.now());
+      writes.push(write(i));
+    }
+    await Promise.all(writes);
+    await Promise.all(readers);
     stop.abort();
-    rows.push(row('write to watch event', events));
-    return { http: rows, linearBytes: (await window.kubetab.stats()).linearBytes };
-  }, CONFIG_MAPS);
+    const percentile = (times, p) =>
+      times.sort((a, b) => a - b)[Math.floor(((times.length - 1) * p) / 100)];
+    return {
+      watches,
+      writes_per_second: writesPerSecond,
+      seconds,
+      p50_ms: percentile(late, 50),
+      p99_ms: percentile(late, 99),
+      last_ms: percentile(lateOfLast, 99),
+      ended,
+    };
+
+    async function write(i) {
+      const answer = await fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ metadata: { name: `fan-${i}` } }),
+      });
+      if (!answer.ok) throw new Error(`write ${i}: ${answer.status} ${await answer.text()}`);
+      await answer.body?.cancel();
+    }
+    /** Until the events of all writes have been seen. */
+    async function read(reader) {
+      let seen = 0;
+      let text = '';
+      while (seen < total) {
+        const { done, value } = await reader.read();
+        if (done) {
+          ended++;
+          return;
+        }
+        const lines = (text + value).split('\n');
+        text = lines.pop();
+        for (const line of lines) {
+          const found = /"name":"fan-(\d+)"/.exec(line);
+          if (!found) continue;
+          seen++;
+          const i = Number(found[1]);
+          const ms = performance.now() - sent[i];
+          late.push(ms);
+          if (i >= total - writesPerSecond) lateOfLast.push(ms);
+        }
+      }
+    }
+  }, FAN_OUT);
 }

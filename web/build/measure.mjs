@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
-import { measureLoad } from './load.mjs';
+import { measureFanOut, measureLoad } from './load.mjs';
 
 const [url, rounds = '1'] = process.argv.slice(2);
 if (!url) {
@@ -18,6 +18,7 @@ if (!url) {
 
 const results = [];
 let load;
+let fanOut;
 for (let round = 0; round < Number(rounds); round++) {
   const profile = await mkdtemp(join(tmpdir(), 'kubetab-measure-'));
   results.push({ first: await visit(profile), reload: await visit(profile, round === 0) });
@@ -26,7 +27,7 @@ for (let round = 0; round < Number(rounds); round++) {
 const { files, module } = JSON.parse(
   await readFile(resolve(import.meta.dirname, '../dist/manifest.json'), 'utf8'),
 );
-console.log(JSON.stringify({ visits: results, load, module, files }, null, 2));
+console.log(JSON.stringify({ visits: results, load, fanOut, module, files }, null, 2));
 
 /** Milliseconds from the start of the navigation until /readyz is ok, and what the engine says of its own start. */
 async function visit(profile, loaded = false) {
@@ -47,7 +48,10 @@ async function visit(profile, loaded = false) {
     ...window.kubetab.state,
     ...(await window.kubetab.stats()),
   }));
-  if (loaded) load = await measureLoad(page);
+  if (loaded) {
+    load = await measureLoad(page);
+    fanOut = await measureFanOut(page);
+  }
   // What the browser keeps of compiled code it writes some seconds after the start, and only then.
   await new Promise((resolve) => setTimeout(resolve, 6000));
   await context.close();
