@@ -1,30 +1,25 @@
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chinese } from '../../src/page/language/chinese';
 import { inSharedWorker, launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import { Camera, show } from './camera';
+import { Gate, plain, type Site } from './site';
 
 // The page as somebody sees it whose browser asks for Chinese: every text of the page's own is Chinese, in every pane.
 // Names, and what the API server and kubectl say, are as they are: they are marked translate="no".
 
-const pictures = resolve(import.meta.dirname, '../../../build/screens');
-
+/** Closed while the page is looked at that waits for its engine. */
+const gate = new Gate();
 let browser: Browser;
 let site: Site;
 
 beforeAll(async () => {
-  mkdirSync(pictures, { recursive: true });
-  [browser, site] = await Promise.all([launch(), openSite()]);
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
 });
 afterAll(async () => {
   await browser?.close();
   await site?.close();
 });
-
-const SIZES = { wide: [1440, 900], phone: [390, 844] } as const;
 
 /** Sentences that are the same in both languages, such as YAML. */
 const same = new Set(['curl', 'fetch', 'kubectl', 'Go', 'JavaScript']);
@@ -59,12 +54,6 @@ async function foreign(page: Page): Promise<string[]> {
   return found.filter((text) => !same.has(text.slice(0, text.lastIndexOf(' <'))));
 }
 
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
 /** Buttons and tabs whose words do not fit into them. */
 function truncated(page: Page): Promise<string[]> {
   return page.evaluate(() =>
@@ -94,6 +83,7 @@ async function send(page: Page, method: string, path: string, body: unknown, typ
 describe.each(['light', 'dark'] as const)('%s', (theme) => {
   let context: BrowserContext;
   let page: Page;
+  let camera: Camera;
 
   beforeAll(async () => {
     context = await browser.newContext({
@@ -105,34 +95,15 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     context.setDefaultTimeout(30_000);
     page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.accept());
+    const look = async () => [...(await foreign(page)), ...(await truncated(page))];
+    camera = new Camera(page, { prefix: 'zh-', theme, sizes: ['wide', 'phone'], look });
+    gate.close();
     await page.goto(site.url);
   });
   afterAll(() => context?.close());
 
-  /** Takes the state in both sizes, and looks it through. */
-  async function take(name: string, phone?: string): Promise<void> {
-    const wideAt = new URL(page.url()).hash;
-    const found: string[] = [];
-    for (const [size, [width, height]] of Object.entries(SIZES)) {
-      await page.setViewportSize({ width, height });
-      if (size === 'phone' && phone) {
-        await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
-      }
-      await page.screenshot({ path: resolve(pictures, `zh-${name}-${theme}-${size}.png`) });
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (over > 0) found.push(`${size}: ${over} pixels stick out`);
-      const wrong = [...(await foreign(page)), ...(await faults(page)), ...(await truncated(page))];
-      found.push(...wrong.map((each) => `${size}: ${each}`));
-    }
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await show(wideAt || '#cluster');
-    expect(found, `${name} ${theme}`).toEqual([]);
-  }
-
-  const show = (hash: string) =>
-    page.evaluate((to) => {
-      location.hash = to;
-    }, hash);
+  const take = (name: string, phone?: string) => camera.take(name, phone);
+  const go = (hash: string) => show(page, hash);
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const editor = () => page.locator('.editor-pane');
 
@@ -144,6 +115,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans');
     expect(await page.title()).toBe(chinese.frame.title);
     await take('starting');
+    gate.open();
   });
 
   test('an empty cluster', async () => {
@@ -165,10 +137,10 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('a table, an object, and what can be done to it', async () => {
-    await show('#cluster/apis/apps/v1/deployments');
+    await go('#cluster/apis/apps/v1/deployments');
     await page.getByRole('link', { name: 'web' }).waitFor();
     await take('table');
-    await show('#cluster/apis/apps/v1/namespaces/default/deployments/web');
+    await go('#cluster/apis/apps/v1/namespaces/default/deployments/web');
     await page.getByText('MinimumReplicasAvailable').waitFor();
     await button('扩缩').click();
     await take('object');
@@ -177,7 +149,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     await page.getByLabel('字段属主').check();
     await page.locator('.yaml-view .cm-note').first().waitFor();
     await take('owners');
-    await show('#cluster/api/v1/pods');
+    await go('#cluster/api/v1/pods');
     await page.locator('a.object-name').first().click();
     await page.getByRole('tab', { name: '日志' }).waitFor();
     await take('pod');
@@ -187,10 +159,10 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('files, a mistake, and a conflict', async () => {
-    await show('#files');
+    await go('#files');
     await page.locator('.file-list').getByText('boat.yaml', { exact: true }).waitFor();
     await take('files');
-    await show('#cluster');
+    await go('#cluster');
     await send(
       page,
       'PATCH',
@@ -257,25 +229,25 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     const link = await links.nth(1).inputValue();
     await take('share');
     await page.keyboard.press('Escape');
-    await show(new URL(link).hash);
+    await go(new URL(link).hash);
     await page.getByRole('dialog').getByText('你已有此文件。').first().waitFor();
     await take('receive');
     await button('不添加').click();
-    await show('#shared/1/torn');
+    await go('#shared/1/torn');
     await page.getByRole('alert').getByText('链接已损坏').waitFor();
     await take('receive-damaged');
     await page.keyboard.press('Escape');
-    await show('#files');
+    await go('#files');
     await page.locator('.file-row').first().getByRole('button', { name: '移除' }).click();
     await page.locator('.notice').getByRole('button', { name: '撤销' }).waitFor();
     await take('removed');
     await button('撤销').click();
     await page.locator('.notice').waitFor({ state: 'detached' });
-    await show('#cluster');
+    await go('#cluster');
   });
 
   test('settings', async () => {
-    await show('#settings');
+    await go('#settings');
     await page.getByText('goroutine 数').waitFor();
     await page.getByText('特性门控', { exact: true }).first().waitFor();
     await take('settings');
@@ -285,7 +257,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('the console', async () => {
-    await show('#console');
+    await go('#console');
     await page.locator('.code-badge').getByText('200 OK').waitFor();
     await page.locator('.response-pane .cm-content').waitFor();
     await take('console');

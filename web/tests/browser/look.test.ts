@@ -1,36 +1,23 @@
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inSharedWorker, launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import { Camera, show } from './camera';
+import { Gate, plain, type Site } from './site';
 
 // Every state of the page in both themes and three sizes: a picture of each for people to look at, and axe on each.
 
-const pictures = resolve(import.meta.dirname, '../../../build/screens');
-
+/** Closed while the page is looked at that waits for its engine. */
+const gate = new Gate();
 let browser: Browser;
 let site: Site;
 
 beforeAll(async () => {
-  mkdirSync(pictures, { recursive: true });
-  [browser, site] = await Promise.all([launch(), openSite()]);
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
 });
 afterAll(async () => {
   await browser?.close();
   await site?.close();
 });
-
-const SIZES = { wide: [1440, 900], middle: [1024, 768], phone: [390, 844] } as const;
-type Size = keyof typeof SIZES;
-
-/** What axe finds wrong, in words. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
 
 /** Makes what the pictures show: Pods that run, one that cannot, a kind with a rule, and a name that is long. */
 async function populate(page: Page): Promise<void> {
@@ -73,41 +60,20 @@ async function populate(page: Page): Promise<void> {
 
 describe.each(['light', 'dark'] as const)('%s', (theme) => {
   let page: Page;
+  let camera: Camera;
 
   beforeAll(async () => {
     const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
     context.setDefaultTimeout(30_000);
     page = await context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
+    camera = new Camera(page, { theme, sizes: ['wide', 'middle', 'phone'] });
+    gate.close();
     await page.goto(site.url);
   });
 
-  /** Takes the state in all sizes. `phone` brings a phone to where it shows it. */
-  async function take(name: string, phone?: string | (() => Promise<void>)): Promise<void> {
-    const wideAt = page.url();
-    const found: string[] = [];
-    for (const size of Object.keys(SIZES) as Size[]) {
-      const [width, height] = SIZES[size];
-      await page.setViewportSize({ width, height });
-      if (size === 'phone' && typeof phone === 'string') {
-        await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
-      } else if (size === 'phone') {
-        await (phone as (() => Promise<void>) | undefined)?.();
-      }
-      await page.screenshot({ path: resolve(pictures, `${name}-${theme}-${size}.png`) });
-      found.push(...(await faults(page)).map((fault) => `${size}: ${fault}`));
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (over > 0) found.push(`${size}: ${over} pixels stick out`);
-    }
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await show(new URL(wideAt).hash || '#cluster');
-    expect(found, `${name} ${theme}`).toEqual([]);
-  }
-
-  const show = (hash: string) =>
-    page.evaluate((to) => {
-      location.hash = to;
-    }, hash);
+  const take = (name: string, phone?: string | (() => Promise<void>)) => camera.take(name, phone);
+  const go = (hash: string) => show(page, hash);
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const tab = (name: string) => page.getByRole('tab', { name, exact: true });
   const editor = () => page.locator('.editor-pane');
@@ -119,6 +85,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       .waitFor();
     await page.getByText('The picture appears as soon as').waitFor();
     await take('starting');
+    gate.open();
   });
 
   test('an empty cluster', async () => {
@@ -138,13 +105,13 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('a table', async () => {
-    await show('#cluster/api/v1/pods');
+    await go('#cluster/api/v1/pods');
     await page.getByRole('link', { name: 'nowhere-to-go' }).waitFor();
     await take('table');
   });
 
   test('an object', async () => {
-    await show('#cluster/apis/apps/v1/namespaces/default/deployments/api');
+    await go('#cluster/apis/apps/v1/namespaces/default/deployments/api');
     await page.getByText('MinimumReplicasAvailable').waitFor();
     await button('Scale').click();
     await take('object');
@@ -156,13 +123,13 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('files', async () => {
-    await show('#files');
+    await go('#files');
     await page.locator('.file-list').getByText('boat.yaml', { exact: true }).waitFor();
     await take('files');
   });
 
   test('a mistake in a file, and what the server says to it', async () => {
-    await show('#cluster');
+    await go('#cluster');
     await button('New file').click();
     await editor().locator('.cm-content').click();
     await page.keyboard.insertText(
@@ -216,24 +183,24 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     const link = await links.nth(1).inputValue();
     await take('share');
     await page.keyboard.press('Escape');
-    await show(new URL(link).hash);
+    await go(new URL(link).hash);
     await page.getByRole('dialog').getByText('You have this file already.').first().waitFor();
     await take('receive');
     await button('Leave them').click();
-    await show('#shared/1/torn');
+    await go('#shared/1/torn');
     await page.getByRole('alert').getByText('The link is damaged').waitFor();
     await take('receive-damaged');
     await page.keyboard.press('Escape');
   });
 
   test('settings', async () => {
-    await show('#settings');
+    await go('#settings');
     await page.getByText('Goroutines').waitFor();
     await take('settings');
   });
 
   test('the console', async () => {
-    await show('#console');
+    await go('#console');
     await page.locator('.code-badge').getByText('200 OK').waitFor();
     await page.locator('.response-pane .cm-content').waitFor();
     await take('console', async () => {
@@ -348,7 +315,6 @@ interface LayoutShift extends PerformanceEntry {
 
 declare global {
   interface Window {
-    readonly axe: typeof axe;
     readonly shifts: [number, string][];
   }
 }

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, ready } from './browser';
-import { plain, type Site } from './site';
+import { Gate, plain, type Site } from './site';
 
 // One field that leads everywhere, by keyboard alone.
 
@@ -10,13 +10,11 @@ let site: Site;
 let context: BrowserContext;
 let page: Page;
 const alarms: string[] = [];
-let sendModule: (value?: unknown) => void;
+const gate = new Gate();
 
 beforeAll(async () => {
-  const until = new Promise((resolve) => {
-    sendModule = resolve;
-  });
-  [browser, site] = await Promise.all([launch(), plain({ until })]);
+  gate.close();
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
   context.setDefaultTimeout(20_000);
   page = await context.newPage();
@@ -81,7 +79,7 @@ test('before the API server is ready it has the page itself, and says what is mi
     .getByText('Objects of the cluster can be found when the API server is ready.')
     .waitFor();
   await page.keyboard.press('Escape');
-  sendModule();
+  gate.open();
   await ready(page);
 });
 

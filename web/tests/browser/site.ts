@@ -76,12 +76,33 @@ interface Changes {
   readonly worker?: (text: string) => string;
   /** The snapshot; null is a 404. */
   readonly snapshot?: (bytes: Buffer) => Buffer | null;
-  /** The module is sent when this has been fulfilled, so that the engine is not ready before. */
-  readonly until?: Promise<unknown>;
+  /** The module passes it. */
+  readonly gate?: Gate;
+}
+
+/** Holds the module back while it is closed, so that no engine becomes ready. Open at first. */
+export class Gate {
+  #open = true;
+  #waiting: (() => void)[] = [];
+
+  close(): void {
+    this.#open = false;
+  }
+
+  open(): void {
+    this.#open = true;
+    for (const go of this.#waiting) go();
+    this.#waiting = [];
+  }
+
+  pass(go: () => void): void {
+    if (this.#open) go();
+    else this.#waiting.push(go);
+  }
 }
 
 /** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
-export function plain({ worker, snapshot, until }: Changes = {}): Promise<Site> {
+export function plain({ worker, snapshot, gate }: Changes = {}): Promise<Site> {
   const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
@@ -125,7 +146,7 @@ export function plain({ worker, snapshot, until }: Changes = {}): Promise<Site> 
     if (sent !== file) response.setHeader('Content-Encoding', 'br');
     response.setHeader('Content-Length', statSync(sent).size);
     const send = () => createReadStream(sent).pipe(response);
-    if (until && path.endsWith('.wasm')) void until.then(send);
+    if (gate && path.endsWith('.wasm')) gate.pass(send);
     else send();
   });
   return new Promise((done) => {

@@ -1,0 +1,84 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const pictures = resolve(import.meta.dirname, '../../../build/screens');
+
+const SIZES = { wide: [1440, 900], middle: [1024, 768], phone: [390, 844] } as const;
+export type Size = keyof typeof SIZES;
+
+interface Sight {
+  /** What the names of the pictures begin with. */
+  readonly prefix?: string;
+  readonly theme: string;
+  readonly sizes: readonly Size[];
+  /** What is wrong with what can be seen, in words, beside what is looked at everywhere. */
+  readonly look?: (page: Page) => Promise<string[]>;
+}
+
+/**
+ * Takes a picture of each state of a page in several sizes, for people to look at, and looks it through itself: axe finds
+ * nothing, and nothing sticks out of the window.
+ */
+export class Camera {
+  readonly #page: Page;
+  readonly #sight: Sight;
+
+  constructor(page: Page, sight: Sight) {
+    mkdirSync(pictures, { recursive: true });
+    this.#page = page;
+    this.#sight = sight;
+  }
+
+  /**
+   * Leaves the page in the wide size at the place where it was.
+   *
+   * @param phone brings a phone to where it shows the state: the name of a tab, or what does it
+   */
+  async take(name: string, phone?: string | (() => Promise<void>)): Promise<void> {
+    const page = this.#page;
+    const { prefix = '', theme, sizes, look } = this.#sight;
+    const place = new URL(page.url()).hash;
+    const found: string[] = [];
+    for (const size of sizes) {
+      const [width, height] = SIZES[size];
+      await page.setViewportSize({ width, height });
+      if (size === 'phone' && typeof phone === 'string') {
+        await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
+      } else if (size === 'phone' && phone) {
+        await (phone as () => Promise<void>)();
+      }
+      await page.screenshot({ path: resolve(pictures, `${prefix}${name}-${theme}-${size}.png`) });
+      const wrong = [...(await faults(page)), ...((await look?.(page)) ?? [])];
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (over > 0) wrong.push(`${over} pixels stick out`);
+      found.push(...wrong.map((each) => `${size}: ${each}`));
+    }
+    const [width, height] = SIZES.wide;
+    await page.setViewportSize({ width, height });
+    await show(page, place || '#cluster');
+    expect(found, `${name} ${theme}`).toEqual([]);
+  }
+}
+
+/** Goes to a view by its fragment. */
+export async function show(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
+}
+
+/** What axe finds wrong, in words. */
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+declare global {
+  interface Window {
+    readonly axe: typeof axe;
+  }
+}
