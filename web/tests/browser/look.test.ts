@@ -256,6 +256,15 @@ test('a phone reaches every view, and no line of the picture runs through a word
     await place.waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
   }
+  await page.locator('.phone-tabs').getByText('Files', { exact: true }).click();
+  await page
+    .getByRole('combobox', { name: 'Files of the workspace' })
+    .selectOption('All files ...');
+  await page.getByRole('button', { name: 'Download all' }).waitFor();
+  await page.screenshot({ path: resolve(pictures, 'file-list-phone.png') });
+  expect(await faults(page)).toEqual([]);
+  await page.locator('.file-list').getByText('boat.yaml', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'Text of boat.yaml' }).waitFor();
   await context.close();
 });
 

@@ -69,6 +69,14 @@ test('an address brings a prepared cluster to who has none, and asks who has one
     'puffin',
   ]);
 
+  // Who is given a link to what is seen now begins with the same.
+  await name.getByText('Custom resources').waitFor();
+  await page.getByRole('button', { name: 'Share' }).click();
+  expect(await page.getByRole('textbox', { name: 'Link to this view' }).inputValue()).toBe(
+    `${site.url}?cluster=custom#cluster`,
+  );
+  await page.keyboard.press('Escape');
+
   await page.goto(`${site.url}?cluster=nope#cluster`);
   await page.getByText('There is no prepared cluster “nope”').waitFor();
 });

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { followKinds } from '../cluster/kinds';
 import { Icon } from '../frame/icons';
 import { PaneBar } from '../frame/PaneBar';
+import { go, LIST } from '../frame/route';
 import { pendingEdits } from '../terminal/shell';
 import { addFiles } from './add-files';
 import type { createManifestEditor } from './manifest-editor';
@@ -164,20 +165,26 @@ function Buttons() {
   );
 }
 
-/** All files, where there is no room for a list of them. */
+/** All files, where there is no room for a list of them; the last line leads to the list, for what is done there. */
 function FileMenu() {
   return (
     <select
       class="field file-menu"
       aria-label={words.files.list}
       value={activePath.value}
-      onChange={(event) => openFile(event.currentTarget.value)}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        if (value) openFile(value);
+        else go('files', LIST);
+        event.currentTarget.value = activePath.value;
+      }}
     >
       {files.value.map(({ path }) => (
         <option key={path} value={path} translate={false}>
           {path}
         </option>
       ))}
+      <option value="">{words.files.all}</option>
     </select>
   );
 }

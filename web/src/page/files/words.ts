@@ -89,6 +89,7 @@ export const english = {
   files: {
     title: 'Files',
     list: 'Files of the workspace',
+    all: 'All files ...',
     about:
       'They are kept in this browser, and the terminal sees them in its home folder. Drop files on the editor to add them.',
     new: 'New file',

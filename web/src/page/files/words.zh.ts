@@ -82,6 +82,7 @@ export const chinese: Words = {
     title: '文件',
     list: '工作区的文件',
     about: '文件保存在此浏览器中，终端可以在其主目录中看到它们。将文件拖到编辑器上即可添加。',
+    all: '全部文件……',
     new: '新建文件',
     add: '添加文件',
     download: '全部下载',

@@ -13,7 +13,7 @@ import { NoticeLine } from './NoticeLine';
 import { onShortcut, paletteOpen } from './palette';
 import { PhoneTabs, Rail } from './Rail';
 import { RightColumn } from './RightColumn';
-import { route } from './route';
+import { LIST, route } from './route';
 import { Splitter } from './Splitter';
 import { spoken } from './spoken';
 
@@ -53,7 +53,7 @@ export function Page() {
       }
     }, SMALL_AFTER);
   }, []);
-  const { view } = route.value;
+  const { view, path } = route.value;
   const { title } = words;
   useEffect(() => {
     document.title = title;
@@ -65,7 +65,11 @@ export function Page() {
       </button>
       <Header />
       <NoticeLine />
-      <main class="frame" data-view={view} data-maximised={maximised.value ?? undefined}>
+      <main
+        class="frame"
+        data-view={view === 'files' && path === LIST ? 'file-list' : view}
+        data-maximised={maximised.value ?? undefined}
+      >
         <Rail />
         <div class="work" id="view" tabIndex={-1}>
           <EngineTrouble />

@@ -9,6 +9,7 @@ export type View = (typeof VIEWS)[number];
  *
  *   #cluster                          the picture
  *   #cluster/apis/apps/v1/deployments a kind; `/namespaces/x` and a name as in the paths of the API
+ *   #files/list                       on a phone the list of files, and not the editor
  *   #console
  */
 export interface Route {
@@ -20,6 +21,9 @@ export interface Route {
 const FIRST: Route = { view: 'cluster', path: '' };
 
 export const route = signal<Route>(read(location.hash));
+
+/** The path of the list of files. */
+export const LIST = '/list';
 
 /** What the address of a link with files has instead of a place; `share/` takes it out again. */
 export const SHARED = '#shared/';

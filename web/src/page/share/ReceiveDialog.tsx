@@ -49,9 +49,9 @@ export function ReceiveDialog() {
     forgetShared();
     receiving.value = null;
   };
-  const isWanted = ({ fate }: Planned, i: number) => {
+  const isWanted = (planned: Planned, i: number) => {
     const file = shared.value?.[i];
-    return (fate === 'new' || fate === 'renamed') && file !== undefined && !left.value.has(file);
+    return isOffered(planned) && file !== undefined && !left.value.has(file);
   };
   const wanted = plan.value?.filter(isWanted) ?? [];
   const add = () => {
@@ -93,7 +93,7 @@ export function ReceiveDialog() {
         </>
       )}
       <p class="dialog-buttons">
-        {plan.value && (
+        {plan.value?.some(isOffered) && (
           <button type="button" class="button primary" disabled={wanted.length === 0} onClick={add}>
             {text.add(wanted.length)}
           </button>
@@ -106,6 +106,10 @@ export function ReceiveDialog() {
   );
 }
 
+function isOffered({ fate }: Planned): boolean {
+  return fate === 'new' || fate === 'renamed';
+}
+
 interface RowProps {
   readonly planned: Planned;
   readonly isWanted: boolean;
@@ -114,14 +118,13 @@ interface RowProps {
 
 function Row({ planned, isWanted, onWant }: RowProps) {
   const { path, text, fate, to } = planned;
-  const isOffered = fate === 'new' || fate === 'renamed';
   return (
     <li>
       <label class="toggle">
         <input
           type="checkbox"
           checked={isWanted}
-          disabled={!isOffered}
+          disabled={!isOffered(planned)}
           onChange={(event) => onWant(event.currentTarget.checked)}
         />
         <bdi class="share-name" translate={false}>
@@ -129,7 +132,7 @@ function Row({ planned, isWanted, onWant }: RowProps) {
         </bdi>
       </label>
       <span class="faint">{bytes(sizeOf([planned]))}</span>
-      {fate !== 'new' && <p class="share-fate">{words.received.fates[fate](to)}</p>}
+      {fate !== 'new' && <p class={`share-fate is-${fate}`}>{words.received.fates[fate](to)}</p>}
       <details>
         <summary>{words.received.look}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
