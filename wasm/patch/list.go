@@ -92,6 +92,23 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 		why:    "uses unix sockets and descriptor passing; etcd's client logger links it",
 	},
 	{
+		module: "github.com/emicklei/go-restful/v3", file: "web_service.go",
+		sha256: "4eb129eac2640f3ccee432584fdade012bbd2e733aa0ac50577e45eb988c4687",
+		edits: []edit{{
+			"\tw.routes = append(w.routes, builder.Build())\n",
+			`	route := builder.Build()
+	for i := range w.routes {
+		if w.routes[i].Path == route.Path {
+			route.pathExpr = w.routes[i].pathExpr
+			break
+		}
+	}
+	w.routes = append(w.routes, route)
+`,
+		}},
+		why: "compiles a path's regular expression, 4 KB, for each of its six methods; one will do",
+	},
+	{
 		module: "github.com/moby/term", file: "term_unix.go",
 		sha256: "d16e20b45613a7577842cc67827e44e5a36231ea7305fb8c8a1b49b5e0705f1e",
 		twin:   "term_js.go",
@@ -112,6 +129,15 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 		sha256: "9e8689903a374cab4fe2f42e6547acaf8abe107c4b748986b8c3795336415e69",
 		twin:   "lock_flock_js.go",
 		why:    "flock; linked by etcd's transport package, never called in the tab",
+	},
+	{
+		module: "k8s.io/apiserver", file: "pkg/server/mux/pathrecorder.go",
+		sha256: "b109f235fd9ac28acd7244f3121dc15207d8bf0bc026a596cfdd2a7d9f555c62",
+		edits: []edit{
+			{"\t\"runtime/debug\"\n", ""},
+			{"\tstack := string(debug.Stack())\n", "\tconst stack = \"(not recorded)\"\n"},
+		},
+		why: "keeps a stack trace for each path, 0.7 MB, for the case that somebody registers it again",
 	},
 	{
 		module: "k8s.io/apiserver", file: "pkg/server/options/serving_unix.go",
@@ -216,6 +242,34 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 		why: "links the CSI client for a name; the controller is linked and does not run",
 	},
 	{
+		module: "k8s.io/kubernetes", file: "pkg/printers/tablegenerator.go",
+		sha256: "5c6e815f91f5f163578ad9208f515ec9296b152c94eb3bac59b7b19b70652b6c",
+		edits: []edit{
+			{"\t\"reflect\"\n", "\t\"reflect\"\n\t\"sync\"\n"},
+			{
+				"// With method - accepts",
+				"// filled are the handler maps of generators, by the function that has filled them. No generator of the API server's gets\n// another handler later.\nvar filled sync.Map\n\n// With method - accepts",
+			},
+			{
+				"\tfor _, fn := range fns {\n\t\tfn(h)\n\t}\n\treturn h\n",
+				`	if len(fns) == 1 && len(h.handlerMap) == 0 {
+		by := reflect.ValueOf(fns[0]).Pointer()
+		if m, ok := filled.Load(by); ok {
+			h.handlerMap = m.(map[reflect.Type]*handlerEntry)
+			return h
+		}
+		defer func() { filled.Store(by, h.handlerMap) }()
+	}
+	for _, fn := range fns {
+		fn(h)
+	}
+	return h
+`,
+			},
+		},
+		why: "each of 60 registries has a table of the columns of all types, 50 KB, and they are all the same",
+	},
+	{
 		module: "k8s.io/kubernetes", file: "pkg/probe/dialer_others.go",
 		sha256: "2e7e1475762662848fc5169f2b652175a1ec2f6347f24de2236fa47c06812dd1",
 		twin:   "dialer_js.go",
@@ -244,6 +298,15 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 		sha256: "9e08d9ea1376ad70dfe83be5ada7252c99f9a5206a13040f4dcca6fe669cec2b",
 		twin:   "mount_helper_js.go",
 		why:    "uname(2) and errors of mounts; linked by volume plugins' types",
+	},
+	{
+		module: "k8s.io/utils", file: "buffer/ring_growing.go",
+		sha256: "35c07d8142b4668ccea118cee3e70a6ed2dd787786eca24a38028ca72a480b6a",
+		edits: []edit{{
+			"\treturn &TypedRingGrowing[T]{\n",
+			"\topts.InitialSize = min(opts.InitialSize, defaultRingSize)\n\treturn &TypedRingGrowing[T]{\n",
+		}},
+		why: "client-go asks for room for 1,024 events for each of 216 handlers, 16 KB; it doubles when it is full",
 	},
 	{
 		module: "k8s.io/utils", file: "exec/exec.go",
@@ -328,6 +391,12 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 `},
 		},
 		why: "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
+	},
+	{
+		module: std, file: "runtime/mprof.go",
+		sha256: "cd26b885d64fa60668250491c3ea127d3364874059ed390d8cb9de570ecbb234",
+		edits:  []edit{{"var MemProfileRate int = 512 * 1024\n", "var MemProfileRate int\n"}},
+		why:    "samples allocations for a profile that nobody in a tab can ask for, into a table of 1.5 MB",
 	},
 	{
 		module: std, file: "runtime/preempt.go",
