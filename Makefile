@@ -70,8 +70,8 @@ bin-kubectl:
 patch:
 	@scripts/step "lay out the js/wasm twins of upstream files" go run ./wasm/patch
 
-# The module is cut in two by what a running engine calls, the engine is started and a snapshot taken of it, and
-# the module is cut once more, for what is not on a stack in the snapshot: see wasm/split.
+# The module is cut in two by what a running engine calls, and the engine is started to see what is on its stacks when it
+# rests. Of other functions the engine then need not know: the module is cut once more, and the snapshot taken. See wasm/split.
 CUT := build/wasm/cut
 
 .PHONY: wasm
@@ -82,12 +82,13 @@ wasm: patch ## build build/wasm: the engine for the browser, what it seldom need
 	@cp build/wasm/wasm_exec.js $(CUT)
 	@$(MAKE) build/wasm/kubetab.wasm
 
+.DELETE_ON_ERROR:
 build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard wasm/split/*.go) wasm/snapshot.mjs wasm/rest.mjs wasm/host/engine.mjs $(wildcard wasm/snapshot/*.mjs)
 	@scripts/step "cut the module in two" go run ./wasm/split -profile wasm/split/hot.txt -o $(CUT)/kubetab.wasm -rest $(CUT)/kubetab.rest.wasm $<
-	@scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
+	@scripts/step "start the engine and look at its stacks" node wasm/snapshot.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
 	@if [ -e $(CUT)/kubetab.snapshot ]; then \
 		go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $<; \
-		node wasm/snapshot.mjs --again $(CUT)/kubetab.snapshot --wasm $@ --out build/wasm/kubetab.snapshot; \
+		scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE) --wasm $@ --out build/wasm/kubetab.snapshot; \
 	else \
 		rm -f build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
 		cp $< $@; \

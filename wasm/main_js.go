@@ -26,7 +26,7 @@ const maxStack = 256 << 20
 
 // frozenGCPercent is for an engine that will be frozen: memory that it takes while it starts, everyone who goes on from
 // the snapshot has, and nobody waits for it.
-const frozenGCPercent = 10
+const frozenGCPercent = 4
 
 func main() {
 	start := time.Now()
@@ -55,6 +55,7 @@ func run(host *boundary.Host, start time.Time) error {
 	debug.SetGCPercent(s.GCPercent)
 	if s.ToBeFrozen {
 		debug.SetGCPercent(frozenGCPercent)
+		boundary.Tighten(true)
 	}
 	debug.SetMaxStack(maxStack)
 	logWarningsOnly(s.Verbosity)
@@ -123,6 +124,7 @@ func run(host *boundary.Host, start time.Time) error {
 		case <-thawed:
 			start = time.Now()
 			debug.SetGCPercent(s.GCPercent)
+			boundary.Tighten(false)
 			requests.Forget() // what the start asked of itself is nobody's history
 			if err := keep.goOn(context.Background(), engine); err != nil {
 				return errors.Join(err, engine.Close())

@@ -5,19 +5,15 @@
 //                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE]
 //
 // --parked writes which functions are on stacks in it, for wasm/split, which then makes a module that knows less of others.
-// The snapshot for that one is made of the first:
-//
-//   node wasm/snapshot.mjs --again SNAPSHOT --wasm MODULE --out FILE
 //
 // The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
 // wrong flag; with 0 and a warning where the module was linked by a Go that leaves no way to: the page does without.
 
 import { writeFileSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { forModule, hex, sha256 } from './snapshot/format.mjs';
 import { NoGlobalsError } from './snapshot/freeze.mjs';
 import { parked } from './snapshot/parked.mjs';
 import { takeSnapshot } from './snapshot/take.mjs';
@@ -28,7 +24,6 @@ const usage = `usage: node wasm/snapshot.mjs [--wasm FILE] [--out FILE] [--date 
   --out FILE     where to write the snapshot (build/wasm/kubetab.snapshot)
   --date TIME    the time in the engine's world (1970-01-01T00:00:00Z)
   --parked FILE  where to write, as JSON, the slots of functions that are on stacks
-  --again FILE   take this snapshot, of a module with the same functions, instead of booting
   --config JSON  settings of the engine, see wasm/settings.go: those who go on from the snapshot have to give the same
 `;
 
@@ -40,13 +35,11 @@ function parse() {
       date: { type: 'string', default: '1970-01-01T00:00:00Z' },
       config: { type: 'string', default: '{}' },
       parked: { type: 'string' },
-      again: { type: 'string' },
     },
   });
   const date = Date.parse(values.date);
   if (Number.isNaN(date)) throw new Error(`--date ${values.date}: not a time`);
-  const { parked, again } = values;
-  return { wasm: resolve(values.wasm), out: resolve(values.out), date, config: JSON.parse(values.config), parked, again };
+  return { wasm: resolve(values.wasm), out: resolve(values.out), date, config: JSON.parse(values.config), parked: values.parked };
 }
 
 let options;
@@ -62,7 +55,7 @@ try {
   process.env.TZ = 'UTC';
   const { out, parked: list, again, ...what } = options;
   const onMemory = (memory) => list && writeFileSync(list, JSON.stringify(parked(memory)));
-  const snapshot = again ? await forModule(await readFile(again), hex(await sha256(await readFile(what.wasm)))) : await takeSnapshot({ ...what, onMemory });
+  const snapshot = await takeSnapshot({ ...what, onMemory });
   await writeFile(`${out}.part`, snapshot);
   await rename(`${out}.part`, out);
   process.stderr.write(`${out}: ${(snapshot.length / 1e6).toFixed(1)} MB\n`);

@@ -10,4 +10,7 @@ const Resumable = false
 // Reseed is never called: the module does not export what resuming it would take.
 func Reseed() {}
 
+// Tighten does nothing.
+func Tighten(tight bool) {}
+
 func scrub() { runtime.GC() }

@@ -63,9 +63,9 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
       const go = newProgram(engine);
       continueClocks(go, frozen.header);
       onProgram?.(go);
-      const linkRest = restOnDemand(go, readRest);
+      const { link } = restOnDemand(go, readRest);
       const instance = await WebAssembly.instantiate(module, go.importObject);
-      linkRest(instance);
+      link(instance);
       engine.memory = instance.exports.mem;
       onInstance?.(instance, go);
       recordCalls(instance, calls);
@@ -81,9 +81,10 @@ export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, 
   }
   const go = newProgram(engine);
   onProgram?.(go);
-  const linkRest = restOnDemand(go, readRest);
+  const { link, leave } = restOnDemand(go, readRest, config);
   const instance = await WebAssembly.instantiate(module, go.importObject);
-  linkRest(instance);
+  link(instance);
+  engine.leaveRest = leave;
   engine.memory = instance.exports.mem;
   onInstance?.(instance, go);
   // What only a start calls is in the snapshot.
@@ -145,6 +146,9 @@ export class Engine {
 
   /** @internal Tells that somebody asks something. */
   asked = () => {};
+  /** Has a program that will be frozen forget the rest of its module; see restOnDemand. */
+  leaveRest;
+
   /** The module's linear memory. */
   memory;
   /** Why what was kept is of no use, if it is not. */

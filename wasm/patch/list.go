@@ -393,6 +393,41 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 		why: "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
 	},
 	{
+		module: std, file: "runtime/mem_sbrk.go",
+		sha256: "1738c14a0436c8d26e9e383ef3c4aa311beaa521811964a2f23585c4e2b99bf4",
+		edits: []edit{
+			{
+				"\tblocMax = bloc\n}\n",
+				`	blocMax = bloc
+	kubetabTables.behind = bloc
+	if kubetabTables.free != 0 {
+		bloc = kubetabTables.free
+	}
+}
+
+// kubetabRoom has the break jump to where it can grow when what is free below cannot hold memory up to end.
+//
+// memlock must be held.
+//
+//go:systemstack
+func kubetabRoom(end uintptr) {
+	if bloc < kubetabTables.behind && end > kubetabTables.freeEnd {
+		from := bloc
+		bloc = kubetabTables.behind
+		if from < kubetabTables.freeEnd {
+			memFree(unsafe.Pointer(from), kubetabTables.freeEnd-from)
+		}
+	}
+}
+`,
+			},
+			{"\treturn sbrk(n)\n", "\tkubetabRoom(bloc + memRound(n))\n\treturn sbrk(n)\n"},
+			{"\t\tif uintptr(v) == bloc {\n", "\t\tkubetabRoom(bloc + memRound(n))\n\t\tif uintptr(v) == bloc {\n"},
+			{"\t\tp = alignUp(bloc, align)\n", "\t\tkubetabRoom(alignUp(bloc, align) + memRound(size))\n\t\tp = alignUp(bloc, align)\n"},
+		},
+		why: "the heap may have what wasm/split leaves of the function table; see runtime/symtab.go",
+	},
+	{
 		module: std, file: "runtime/mprof.go",
 		sha256: "cd26b885d64fa60668250491c3ea127d3364874059ed390d8cb9de570ecbb234",
 		edits:  []edit{{"var MemProfileRate int = 512 * 1024\n", "var MemProfileRate int\n"}},
@@ -432,7 +467,15 @@ func kubetabReseed() {
 	}
 }
 
-// kubetabScrub collects garbage and zeroes what is free: pages, objects in spans, stacks of waiting goroutines.
+// kubetabTighten is for a program that will be frozen: goroutines keep no more stack than they need.
+//
+//go:linkname kubetabTighten
+func kubetabTighten(tight bool) {
+	kubetabTight = tight
+}
+
+// kubetabScrub collects garbage and zeroes what is free: pages, objects in spans, stacks of waiting goroutines. The program
+// ends when there is a function on a stack that only the rest of the module knows.
 //
 //go:linkname kubetabScrub
 func kubetabScrub() {
@@ -457,6 +500,13 @@ func kubetabScrub() {
 		}
 		forEachGRace(func(gp *g) {
 			if readgstatus(gp) == _Gwaiting && gp.stack.lo != 0 {
+				var u unwinder
+				for u.init(gp, 0); u.valid(); u.next() {
+					if u.frame.fn.datap != &firstmoduledata {
+						println("runtime: the rest of the module would be needed for", funcname(u.frame.fn))
+						throw("a function of the rest is on a stack")
+					}
+				}
 				memclrNoHeapPointers(unsafe.Pointer(gp.stack.lo), gp.sched.sp-gp.stack.lo)
 			}
 		})
@@ -464,7 +514,7 @@ func kubetabScrub() {
 }
 `,
 		}},
-		why: "wasm/boundary calls the two: a program that is resumed from a snapshot must not draw the random numbers of every other one, and the snapshot needs no garbage",
+		why: "wasm/boundary calls them: a program that is resumed from a snapshot must not draw the random numbers of every other one, and the snapshot needs no garbage and no room on stacks",
 	},
 	{
 		module: std, file: "runtime/stack.go",
@@ -494,6 +544,14 @@ func kubetabScrub() {
 				"// Called from runtime·morestack when more stack is needed.\n",
 				"// jsStackLarge tells guardJSStack that the next frame is larger than it allows.\nvar jsStackLarge uint64\n\n// Called from runtime·morestack when more stack is needed.\n",
 			},
+			{
+				"stackNosplit; used >= avail/4 {\n",
+				"stackNosplit; used >= avail/4 && (!kubetabTight || used >= newsize) {\n",
+			},
+			{
+				"// freeStackSpans frees unused stack spans",
+				"// kubetabTight has the collector leave goroutines no more stack than they need.\nvar kubetabTight bool\n\n// freeStackSpans frees unused stack spans",
+			},
 		},
 		why: "the other half of runtime/asm_wasm.s",
 	},
@@ -518,8 +576,52 @@ func kubetabScrub() {
 		idx--
 	}
 `},
+			{
+				"\tfuncoff := datap.ftab[idx].funcoff\n",
+				`	funcoff := datap.ftab[idx].funcoff
+	if funcoff >= kubetabOfRest {
+		if datap.next == nil { // it has never been called
+			funcoff = uint32(uintptr(len(datap.ftab)) * unsafe.Sizeof(functab{}))
+		} else {
+			funcoff -= kubetabOfRest
+			datap = datap.next
+		}
+	}
+`,
+			},
+			{
+				"\treturn funcNameForPrint(funcname(f.funcInfo()))\n",
+				`	info := f.funcInfo()
+	name := funcNameForPrint(funcname(info))
+	if info.datap != &firstmoduledata {
+		name = string([]byte(name)) // the rest's names are not in a snapshot
+	}
+	return name
+`,
+			},
+			{"// A srcFunc represents a logical function", `// kubetabOfRest marks offsets of functions whose records came with the rest of the module, as the next moduledata. Until
+// then all have the empty one that follows the table's index.
+const kubetabOfRest = 1 << 31
+
+// kubetabTables is for wasm/split, which finds it by its mark, and moves what is known of functions.
+var kubetabTables = struct {
+	mark          [2]uint64
+	free, freeEnd uintptr // what it leaves of the table: the heap begins there
+	behind        uintptr // and goes on here, where memory can grow
+	first, rest   *moduledata
+	next          **moduledata
+	bloc, blocMax *uintptr
+}{
+	mark:  [2]uint64{0x6261746562756b00, 0x73656c6261742e00},
+	first: &firstmoduledata, rest: &kubetabRest, next: &firstmoduledata.next,
+	bloc: &bloc, blocMax: &blocMax,
+}
+
+var kubetabRest moduledata
+
+// A srcFunc represents a logical function`},
 		},
-		why: "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above; works with the stock linker, too",
+		why: "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above (works with the stock linker, too); and what is known of functions may be in two places, see wasm/split/tables.go",
 	},
 	{
 		module: std, file: "text/template/exec.go",

@@ -63,11 +63,7 @@ export async function encode(state, before, after) {
   const { runs, body } = difference(before, after);
   const sums = [];
   for (let at = 0; at < body.length; at += BLOCK) sums.push(hex(await sha256(body.subarray(at, at + BLOCK))));
-  return assemble({ ...state, runs, bytes: body.length, sums }, body);
-}
-
-async function assemble(state, body) {
-  const header = new TextEncoder().encode(JSON.stringify(state));
+  const header = new TextEncoder().encode(JSON.stringify({ ...state, runs, bytes: body.length, sums }));
   const file = new Uint8Array(PRELUDE + header.length + body.length);
   file.set(MAGIC);
   new DataView(file.buffer).setUint32(MAGIC.length, header.length, true);
@@ -75,24 +71,6 @@ async function assemble(state, body) {
   file.set(header, PRELUDE);
   file.set(body, PRELUDE + header.length);
   return file;
-}
-
-/**
- * The same snapshot for another module: one that has the same functions in the same slots and, wherever the program looks,
- * the same data.
- *
- * @param {Uint8Array} file
- * @param {string} module SHA-256 of that module, in hex
- * @returns {Promise<Uint8Array>}
- * @throws {SnapshotError} as decode
- */
-export async function forModule(file, module) {
-  const { header, body } = await decode(
-    (async function* () {
-      yield file;
-    })(),
-  );
-  return assemble({ ...header, module }, body);
 }
 
 /** @returns {{runs: number[], body: Uint8Array}} */

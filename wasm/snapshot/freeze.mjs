@@ -98,16 +98,18 @@ export class World {
  * @param {WebAssembly.Instance} options.instance
  * @param {World} options.world
  * @param {Uint8Array} options.module
+ * @param {Uint8Array} options.memory
+ * @param {{from: number, to: number}} options.gone addresses of what the rest has brought
  * @param {Uint8Array} options.before a copy of the memory before the program ran
  * @param {string} options.config the settings of those that will go on from it
  * @returns {Promise<Uint8Array>}
- * @throws {SnapshotError} naming what Go refers to and cannot be found again
+ * @throws {SnapshotError} naming what Go refers to and cannot be found again, or telling where it refers to the rest's tables
  */
-export async function freeze({ go, instance, world, module, before, config }) {
+export async function freeze({ go, instance, world, memory, gone, module, before, config }) {
   const globals = registers(instance);
   const functions = {};
   for (const [name, f] of Object.entries(globalThis.kubetabEngine)) functions[name] = world.functions.get(f);
-  const memory = new Uint8Array(instance.exports.mem.buffer);
+  refuseNames(gone, memory);
   return encode(
     {
       module: hex(await sha256(module)),
@@ -128,6 +130,28 @@ export async function freeze({ go, instance, world, module, before, config }) {
     before,
     memory,
   );
+}
+
+// The shortest and the longest names of functions that are looked for.
+const NAMES = { shortest: 4, longest: 500 };
+
+/**
+ * The one thing that a program could keep of what the rest has brought is the name of a function, as a string.
+ *
+ * @throws {SnapshotError} naming it
+ */
+function refuseNames({ from, to }, memory) {
+  const words = new Uint32Array(memory.buffer, 0, memory.length / 4);
+  const all = new Uint8Array(memory.buffer);
+  for (let i = 0; i + 3 < words.length; i += 2) {
+    const [start, length] = [words[i], words[i + 2]];
+    if (words[i + 1] !== 0 || words[i + 3] !== 0 || start < from || start + length > to) continue;
+    if (length < NAMES.shortest || length > NAMES.longest) continue;
+    const bytes = all.subarray(start, start + length);
+    if (bytes.every((byte) => byte > 0x20 && byte < 0x7f)) {
+      throw new SnapshotError(`the name ${new TextDecoder().decode(bytes)}, at ${4 * i}, is the rest of the module's`);
+    }
+  }
 }
 
 /** The module was linked by a Go that wasm/patch has no changes for: what it keeps in its globals cannot be read. */

@@ -55,6 +55,8 @@ export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {
     error.message = `${log}${error.message}`;
     throw error;
   }
-  onMemory?.(new Uint8Array(instance.exports.mem.buffer));
-  return freeze({ go, instance, world, module: await readFile(wasm), before, config: JSON.stringify(config) });
+  const { size, gone } = engine.leaveRest();
+  const memory = new Uint8Array(instance.exports.mem.buffer, 0, size);
+  onMemory?.(memory);
+  return freeze({ go, instance, world, memory, gone, module: await readFile(wasm), before, config: JSON.stringify(config) });
 }

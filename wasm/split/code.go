@@ -4,32 +4,44 @@ import "fmt"
 
 // Opcodes that are read or written by name.
 const (
-	opBlock        = 0x02
-	opIf           = 0x04
-	opEnd          = 0x0b
-	opBr           = 0x0c
-	opBrIf         = 0x0d
-	opBrTable      = 0x0e
-	opCall         = 0x10
-	opCallIndirect = 0x11
-	opLocalGet     = 0x20
-	opGlobalGet    = 0x23
-	opGlobalSet    = 0x24
-	opI32Load      = 0x28
-	opI64Store32   = 0x3e
-	opMemorySize   = 0x3f
-	opMemoryGrow   = 0x40
-	opI32Const     = 0x41
-	opI64Const     = 0x42
-	opF32Const     = 0x43
-	opF64Const     = 0x44
-	opExtend32S    = 0xc4
-	opPrefixed     = 0xfc
+	opBlock         = 0x02
+	opIf            = 0x04
+	opEnd           = 0x0b
+	opBr            = 0x0c
+	opBrIf          = 0x0d
+	opBrTable       = 0x0e
+	opCall          = 0x10
+	opCallIndirect  = 0x11
+	opLocalGet      = 0x20
+	opLocalTee      = 0x22
+	opGlobalGet     = 0x23
+	opGlobalSet     = 0x24
+	opI32Load       = 0x28
+	opI64Load       = 0x29
+	opI64Store      = 0x37
+	opI64Store32    = 0x3e
+	opMemorySize    = 0x3f
+	opMemoryGrow    = 0x40
+	opI32Const      = 0x41
+	opI64Const      = 0x42
+	opF32Const      = 0x43
+	opF64Const      = 0x44
+	opI64GeU        = 0x5a
+	opI32Add        = 0x6a
+	opI32Shl        = 0x74
+	opI32WrapI64    = 0xa7
+	opI64ExtendI32U = 0xad
+	opExtend32S     = 0xc4
+	opPrefixed      = 0xfc
 )
+
+// noResult is the type of a block that leaves nothing.
+const noResult = 0x40
 
 // Opcodes after opPrefixed.
 const (
 	opTruncSatLast = 7
+	opMemoryInit   = 8
 	opMemoryCopy   = 10
 	opMemoryFill   = 11
 )

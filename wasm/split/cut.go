@@ -33,7 +33,7 @@ const (
 // by that name: one of another build cannot be instantiated.
 //
 // Unless parked is nil, what Go knows of the functions of the rest goes there,
-// too; see records.go. parked names those that are on a stack in the snapshot,
+// too; see tables.go. parked names those that are on a stack in the snapshot,
 // of which the engine has to know.
 func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 	goType := -1
@@ -55,7 +55,7 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 		for f := range keep {
 			keep[f] = hot[f] || parked[f]
 		}
-		if c.cold, err = m.coldRecords(keep); err != nil {
+		if c.tables, err = m.tables(keep); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -67,8 +67,10 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 	}
 	c.types = append(append([]string(nil), m.types...),
 		string([]byte{typeFunc, 2, typeI32, typeI32, 1, typeI32}), // the function in the slot gate
-		string([]byte{typeFunc, 1, typeI32, 0}))                   // the function that fetches
-	c.gateType, c.fetchType = len(m.types), len(m.types)+1
+		string([]byte{typeFunc, 1, typeI32, 0}),                   // the function that fetches
+		string([]byte{typeFunc, 0, 0}),                            // the rest's own
+		string([]byte{typeFunc, 0, 1, typeI32}))
+	c.gateType, c.fetchType, c.plainType, c.sizeType = len(m.types), len(m.types)+1, len(m.types)+2, len(m.types)+3
 	sum := sha256.New()
 	for f, body := range m.bodies {
 		sum.Write(body)
@@ -78,7 +80,10 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 			sum.Write([]byte{0})
 		}
 	}
-	fmt.Fprint(sum, c.cold)
+	if c.tables != nil {
+		sum.Write(c.tables.image)
+		sum.Write(c.tables.block)
+	}
 	c.table = fmt.Sprintf("table %x", sum.Sum(nil)[:8])
 	if engine, err = c.engine(); err != nil {
 		return nil, nil, err
@@ -132,11 +137,12 @@ func (m *module) blame(f int, err error) error {
 type cutter struct {
 	m                           *module
 	hot                         []bool
-	apart                       []int  // functions of the rest
-	number                      []int  // of such a function, in the rest
-	cold                        []span // memory that the rest fills
+	apart                       []int   // functions of the rest
+	number                      []int   // of such a function, in the rest
+	tables                      *tables // nil when they stay where they are
 	types                       []string
 	goType, gateType, fetchType int
+	plainType, sizeType         int
 	table                       string // the name under which it is exported
 }
 
@@ -212,18 +218,11 @@ func (c *cutter) engine() ([]byte, error) {
 			w.sized(append(body, 0, opEnd))
 		}
 	})
-	if c.cold == nil {
+	if c.tables == nil {
 		w.section(sectionData, func() { w.raw(m.data) })
-		return w.out, failed
+	} else {
+		w.data(c.tables.image, filled(c.tables.image))
 	}
-	image, err := m.image()
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range c.cold {
-		clear(image[s.from:s.to])
-	}
-	w.data(image, filled(image))
 	return w.out, failed
 }
 
@@ -247,7 +246,8 @@ func callGate(fetch, goType int) []byte {
 	return append(body, 0, opEnd)
 }
 
-// rest has the functions that are apart and one more, for the slot gate.
+// rest has the functions that are apart and one more, for the slot gate; and if it
+// brings tables, those of arrival.go.
 func (c *cutter) rest() ([]byte, error) {
 	m := c.m
 	var globals []exported
@@ -286,13 +286,22 @@ func (c *cutter) rest() ([]byte, error) {
 			w.raw([]byte{kindTable, typeFuncref, 0, 0})
 		}
 	})
-	w.vector(sectionFunction, len(c.apart)+1, func(i int) {
+	own := c.ownFunctions()
+	w.vector(sectionFunction, len(c.apart)+len(own), func(i int) {
 		if i < len(c.apart) {
 			w.unsigned(c.goType)
 		} else {
-			w.unsigned(c.gateType)
+			w.unsigned(own[i-len(c.apart)].typ)
 		}
 	})
+	if c.tables != nil {
+		w.vector(sectionExport, len(own)-ownExported, func(i int) {
+			w.name(own[ownExported+i].name)
+			w.raw([]byte{kindFunction})
+			w.unsigned(len(c.apart) + ownExported + i)
+		})
+		w.section(sectionStart, func() { w.unsigned(len(c.apart) + ownStart) })
+	}
 	w.section(sectionElement, func() {
 		// Each run of neighbours in the table is a segment.
 		type run struct {
@@ -313,10 +322,13 @@ func (c *cutter) rest() ([]byte, error) {
 			w.segment(r.slot, r.functions)
 		}
 	})
+	if c.tables != nil {
+		w.section(sectionDataCount, func() { w.unsigned(1) })
+	}
 	var failed error
-	w.vector(sectionCode, len(c.apart)+1, func(i int) {
-		if i == len(c.apart) {
-			w.sized(callGate(-1, c.goType))
+	w.vector(sectionCode, len(c.apart)+len(own), func(i int) {
+		if i >= len(c.apart) {
+			w.sized(own[i-len(c.apart)].body)
 			return
 		}
 		f := c.apart[i]
@@ -334,12 +346,11 @@ func (c *cutter) rest() ([]byte, error) {
 		}
 		w.sized(body)
 	})
-	if c.cold != nil {
-		image, err := m.image()
-		if err != nil {
-			return nil, err
-		}
-		w.data(image, joined(c.cold))
+	if c.tables != nil {
+		w.vector(sectionData, 1, func(int) {
+			w.unsigned(1) // passive
+			w.sized(c.tables.block)
+		})
 	}
 	return w.out, failed
 }

@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 )
 
 // What Go knows of a function beside its code, for stack traces and for the
-// collector, is a quarter of the data when it is compressed. It is read only for
-// functions that have been called: on a stack, that is. records finds where in
-// memory it lies.
+// collector, is most of the data. It is read only for functions that have been
+// called: on a stack, that is. Here is found where in memory it lies, and in
+// tables.go it is moved.
 //
 // The layout is that of runtime/symtab.go and runtime2.go: pcHeader, moduledata,
 // _func.
 
-// span is the memory from one address to another.
-type span struct{ from, to int }
+// firstOffset is where in the table's header the offsets of its parts are, which are
+// relative to it.
+const firstOffset = 32
 
 // Offsets in a function's record, and what there is in moduledata, in words of 8
 // bytes.
@@ -42,6 +42,7 @@ const (
 type functionTable struct {
 	image                    []byte
 	start                    int // of the table, in memory
+	module                   int // the address of moduledata
 	names, lines, records    int // addresses: funcnametab, pctab, pclntable
 	functions, firstFuncData int
 }
@@ -121,7 +122,6 @@ func (m *module) findTable() (*functionTable, error) {
 			break
 		}
 	}
-	const firstOffset = 32 // of the header's, which are relative to it
 	t.names = t.start + t.word(t.start+firstOffset)
 	t.lines = t.start + t.word(t.start+firstOffset+24)
 	t.records = t.start + t.word(t.start+firstOffset+32)
@@ -135,6 +135,7 @@ func (m *module) findTable() (*functionTable, error) {
 		}
 		at += next
 		if at%8 == 0 && at+8*moduleWords <= len(image) && t.word(at+8*moduleNames) == t.names {
+			t.module = at
 			t.firstFuncData = t.word(at + 8*moduleFuncData)
 			break
 		}
@@ -145,60 +146,8 @@ func (m *module) findTable() (*functionTable, error) {
 	return t, nil
 }
 
-// coldRecords returns where that lies which only functions need that are not
-// kept, in ascending order. The table's index stays, because it is searched for
-// other functions.
-func (m *module) coldRecords(keep []bool) ([]span, error) {
-	t, err := m.findTable()
-	if err != nil {
-		return nil, err
-	}
-	lines := map[int]bool{} // address -> whether a function that is kept needs it
-	data := map[int]bool{}
-	names := map[int]bool{}
-	trees := map[int]bool{} // those of data that are inline trees
-	var cold []span
-	for f := range t.functions {
-		if end := t.recordEnd(f); t.record(f) < t.records || end > len(t.image) {
-			return nil, fmt.Errorf("the record of function %d is not in the table", f)
-		}
-		kept := keep[f]
-		if !kept {
-			cold = append(cold, span{t.record(f), t.recordEnd(f)})
-		}
-		t.lineTables(f, func(address int) { lines[address] = lines[address] || kept })
-		t.funcData(f, func(kind, address int) {
-			data[address] = data[address] || kept
-			trees[address] = trees[address] || kind == inlineTree
-		})
-		name := t.names + t.at(t.record(f)+recordName)
-		names[name] = names[name] || kept
-	}
-	for address, kept := range lines {
-		if !kept {
-			cold = append(cold, span{address, t.lineTableEnd(address)})
-		}
-	}
-	addresses := make([]int, 0, len(data))
-	for address := range data {
-		addresses = append(addresses, address)
-	}
-	slices.Sort(addresses)
-	for i, address := range addresses[:max(0, len(addresses)-1)] { // where the last ends is not known
-		end := addresses[i+1]
-		if !data[address] {
-			cold = append(cold, span{address, end})
-		} else if trees[address] {
-			for call := address; call+inlinedCall <= end; call += inlinedCall {
-				names[t.names+t.at(call+inlinedName)] = true
-			}
-		}
-	}
-	for address, kept := range names {
-		if !kept {
-			cold = append(cold, span{address, address + bytes.IndexByte(t.image[address:], 0)})
-		}
-	}
-	slices.SortFunc(cold, func(a, b span) int { return a.from - b.from })
-	return cold, nil
+// isName reports whether a function's name is at an address: that of one which is
+// only inlined is in no record.
+func (t *functionTable) isName(address int) bool {
+	return address > t.names && address < t.names+t.word(t.module+8*(moduleNames+1)) && t.image[address-1] == 0
 }

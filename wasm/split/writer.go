@@ -63,6 +63,9 @@ func (w *writer) data(memory []byte, spans []span) {
 // a segment costs itself is ten, and an engine takes 100,000 of them.
 const gap = 64
 
+// span is the memory from one address to another.
+type span struct{ from, to int }
+
 // filled returns the spans of memory that are not zero.
 func filled(memory []byte) []span {
 	var spans []span
@@ -77,17 +80,4 @@ func filled(memory []byte) []span {
 		}
 	}
 	return spans
-}
-
-// joined makes one of spans, in ascending order, with little between them.
-func joined(spans []span) []span {
-	var all []span
-	for _, s := range spans {
-		if last := len(all) - 1; last >= 0 && s.from-all[last].to < gap {
-			all[last].to = max(all[last].to, s.to)
-		} else {
-			all = append(all, s)
-		}
-	}
-	return all
 }

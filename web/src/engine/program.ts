@@ -145,9 +145,9 @@ export class Program {
       this.#giveBack(earlier);
       this.#offer();
     });
-    const linkRest = restOnDemand(go, readRest);
+    const { link } = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
-    linkRest(instance);
+    link(instance);
     if (!this.#over) await go.run(instance);
   }
 
@@ -162,9 +162,9 @@ export class Program {
     const go = this.#newGo();
     this.#setHost('');
     continueClocks(go, snapshot.header);
-    const linkRest = restOnDemand(go, readRest);
+    const { link } = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
-    linkRest(instance);
+    link(instance);
     tellCalls(instance, base);
     if (this.#over) return true;
     this.#events.onStage({ name: 'thaw', ms: 0 });
