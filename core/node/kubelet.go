@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/component-base/version"
 	"k8s.io/kubernetes/pkg/kubelet/events"
 
@@ -65,11 +66,14 @@ func (k *kubelet) register(ctx context.Context) error {
 	k.setStatus(fresh, now)
 	node, err := k.Client.CoreV1().Nodes().Create(ctx, fresh, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		if node, err = k.Client.CoreV1().Nodes().Get(ctx, k.name, metav1.GetOptions{}); err != nil {
+		err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
+			if node, err = k.Client.CoreV1().Nodes().Get(ctx, k.name, metav1.GetOptions{}); err != nil {
+				return err
+			}
+			k.setStatus(node, now)
+			node, err = k.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
 			return err
-		}
-		k.setStatus(node, now)
-		node, err = k.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		})
 	}
 	if err != nil {
 		return err
