@@ -81,9 +81,16 @@ export function transferSize(response: Response, info: FileInfo): number {
   return (coding === 'br' ? info.br : coding === 'gzip' ? info.gzip : undefined) ?? info.bytes;
 }
 
-/** Adds up what several downloads tell of themselves. */
-export function together(count: number, onBytes: OnBytes): OnBytes[] {
-  const parts = Array.from({ length: count }, () => [0, 0, 0] as [number, number, number]);
+/**
+ * Adds up what several downloads tell of themselves.
+ *
+ * @param awaited what is certain to come counts before it has begun: the whole is not there when another part is. Null
+ *   for what may not be fetched at all.
+ */
+export function together(awaited: readonly (FileInfo | null)[], onBytes: OnBytes): OnBytes[] {
+  const parts = awaited.map(
+    (info): Parameters<OnBytes> => (info ? [0, info.bytes, info.br ?? info.bytes] : [0, 0, 0]),
+  );
   return parts.map((_, i) => (...now) => {
     parts[i] = now;
     const sum = (column: 0 | 1 | 2) => parts.reduce((all, part) => all + part[column], 0);

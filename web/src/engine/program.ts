@@ -73,7 +73,10 @@ export class Program {
         this.#die('unsupported', 'This browser cannot run the API server.', missing);
         return;
       }
-      const [ofModule, ofSnapshot] = together(2, this.#events.onBytes) as [OnBytes, OnBytes];
+      const [ofModule, ofSnapshot] = together([info, null], this.#events.onBytes) as [
+        OnBytes,
+        OnBytes,
+      ];
       const reading = this.#kept?.read() ?? Promise.resolve(NOTHING);
       const fitting = async () => {
         const { settings, from } = await reading;
