@@ -11,6 +11,7 @@
 //	Pull(id) <------------------------------- (a chunk has been read)
 //	Credit(id, n) --------------------------> window
 //	Head(id) Chunk(id)... End(id) <---------- response (64 KiB, or at Flush) <- Write, Flush
+//	                                          (many flushes are paced)
 //	Cancel(id) -----------------------------> context cancelled, id forgotten
 //
 // Invariants:
@@ -64,6 +65,7 @@ type Bridge struct {
 	handler atomic.Pointer[http.Handler]
 	running atomic.Int64
 	all     sync.WaitGroup
+	pace    pace
 
 	mu      sync.Mutex
 	streams map[int]*stream // requests the host waits for

@@ -71,6 +71,60 @@ func TestSmallWritesAreGathered(t *testing.T) {
 	}
 }
 
+// What many watches flush at once goes to the host in fewer chunks; all of it, in its order, and without another flush.
+// A response that has been quiet is not held up by them.
+func TestFlushesOfManyAreGathered(t *testing.T) {
+	const watches, events = 50, 100
+	const quiet = watches // its id
+	over := make(chan struct{})
+	atOnce := make(chan int, 1)
+	var host *testHost
+	b, host := newBridge(t, func(w http.ResponseWriter, r *http.Request) {
+		n := events
+		if r.URL.Path == "/quiet" {
+			n = 1
+		}
+		for i := range n {
+			fmt.Fprintf(w, "%d,", i)
+			w.(http.Flusher).Flush()
+		}
+		if n == 1 {
+			host.mu.Lock()
+			atOnce <- len(host.answers[quiet].chunks)
+			host.mu.Unlock()
+		}
+		<-over
+	})
+	var want strings.Builder
+	for i := range events {
+		fmt.Fprintf(&want, "%d,", i)
+	}
+	for id := range watches {
+		b.Request(id, "GET", "/busy", nil, false)
+		b.Credit(id, plenty)
+	}
+	b.Request(quiet, "GET", "/quiet", nil, false)
+	b.Credit(quiet, plenty)
+	chunks := 0
+	for id := range watches {
+		a := host.wait(t, id, "last event", func(a *answer) bool { return a.body.Len() == want.Len() })
+		if a.body.String() != want.String() {
+			t.Errorf("watch %d: %s", id, a.body.String())
+		}
+		chunks += len(a.chunks)
+	}
+	if chunks > watches*events/2 {
+		t.Errorf("%d events came in %d chunks", watches*events, chunks)
+	}
+	if n := receive(t, atOnce); n != 1 {
+		t.Errorf("%d chunks when Flush had returned, want 1", n)
+	}
+	close(over)
+	for id := range watches + 1 {
+		host.waitOver(t, id)
+	}
+}
+
 // Nothing is sent without credit, and a grant lets exactly its bytes through.
 func TestCredit(t *testing.T) {
 	wrote := make(chan error, 1)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -36,6 +37,8 @@ type response struct {
 	written     int64 // by the handler
 	buffer      []byte
 	headSent    bool
+	flushed     time.Time // last
+	queued      bool      // to be flushed; see pace
 	finished    bool
 }
 
@@ -120,10 +123,12 @@ func (w *response) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends the head and all that was written so far, waiting for credit.
+// Flush sends the head and all that was written so far, waiting for credit. Where the bridge is flushed more often
+// than the host can follow, a response that has just been flushed sends a little later, and Flush does not wait.
 func (w *response) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush for http.ResponseController. The error is why the stream is gone.
+// FlushError is Flush for http.ResponseController. The error is why the stream is gone, as far as that is known when
+// it does not wait.
 func (w *response) FlushError() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +138,28 @@ func (w *response) FlushError() error {
 	if !w.wroteHeader {
 		w.writeHeader(http.StatusOK)
 	}
+	pace := &w.stream.bridge.pace
+	now := time.Now()
+	if pace.flushed(now) && w.headSent && now.Sub(w.flushed) < gathering {
+		if !w.queued {
+			w.queued = true
+			pace.queue(w)
+		}
+		return nil
+	}
+	w.flushed = now
 	return w.flush()
+}
+
+func (w *response) flushQueued() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queued = false
+	if w.finished {
+		return
+	}
+	w.flushed = time.Now()
+	_ = w.flush() // a stream that is gone says so at the next write, or by its context
 }
 
 // CloseNotify is deprecated in Go and needed by Kubernetes; see the comment on the type.
