@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/shell"
 )
 
@@ -21,10 +22,11 @@ var here, _ = os.Getwd() // whose error is that of the first file that is not fo
 // shared is one engine with one shell for all tests; each works in a namespace
 // or folder of its own.
 var shared struct {
-	engine *core.Engine
-	shell  *shell.Shell
-	home   string
-	tokens map[string]string
+	engine   *core.Engine
+	shell    *shell.Shell
+	home     string
+	tokens   map[string]string
+	requests *requestlog.Log
 }
 
 func TestMain(m *testing.M) {
@@ -50,7 +52,8 @@ func run(m *testing.M) (code int, err error) {
 	for _, p := range core.People {
 		shared.tokens[p.Name] = "token-of-" + p.Name
 	}
-	config := core.Config{Nodes: 2, DefaultUser: &user.DefaultInfo{Name: "page", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}}
+	shared.requests = requestlog.New(requestlog.Options{Records: 5000})
+	config := core.Config{Nodes: 2, Requests: shared.requests, DefaultUser: &user.DefaultInfo{Name: "page", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}}
 	config.Admit(shared.tokens)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -21,7 +21,26 @@ type Discovery struct {
 	cache discovery.CachedDiscoveryInterface
 	etag  string           // of the answer to /apis that cache is at least as new as
 	pages map[string]*page // OpenAPI documents by URL and media type
+
+	asking sync.Mutex
+	asker  http.RoundTripper // of the command that asks; guarded by asking
 }
+
+// ask runs f, which may ask the server, for the command whose requests go through
+// asker: what it has to ask for bears that command's name, and ends with it.
+func (d *Discovery) ask(asker http.RoundTripper, f func()) {
+	d.asking.Lock()
+	defer d.asking.Unlock()
+	d.asker = asker
+	defer func() { d.asker = nil }()
+	f()
+}
+
+// forAsker sends the requests of the client that all commands share. They are
+// made within ask only.
+type forAsker struct{ d *Discovery }
+
+func (t forAsker) RoundTrip(r *http.Request) (*http.Response, error) { return t.d.asker.RoundTrip(r) }
 
 // page is a document whose URL holds its hash.
 type page struct {
@@ -32,15 +51,16 @@ type page struct {
 // aggregated is how clients ask for all groups with their resources at once.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// current returns the shared cache, emptied if the server's answer has changed.
+// current returns the shared cache, emptied if the server's answer has changed,
+// for a command such as "kubectl get".
 //
 // The error is that of a configuration which makes no client.
-func (d *Discovery) current(ctx context.Context) (discovery.CachedDiscoveryInterface, error) {
+func (d *Discovery) current(ctx context.Context, command string) (discovery.CachedDiscoveryInterface, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cache == nil {
 		client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{
-			Host: d.cluster.Server, BearerToken: d.cluster.Token, Transport: plain{d.cluster, d.cluster.transport},
+			Host: d.cluster.Server, BearerToken: d.cluster.Token, Transport: forAsker{d},
 			UserAgent: rest.DefaultKubernetesUserAgent(), QPS: -1,
 		})
 		if err != nil {
@@ -48,7 +68,7 @@ func (d *Discovery) current(ctx context.Context) (discovery.CachedDiscoveryInter
 		}
 		d.cache = memory.NewMemCacheClient(client)
 	}
-	now, err := d.serverETag(ctx)
+	now, err := d.serverETag(ctx, command)
 	if err != nil {
 		return d.cache, nil // the command's own request will tell what is wrong
 	}
@@ -59,13 +79,12 @@ func (d *Discovery) current(ctx context.Context) (discovery.CachedDiscoveryInter
 	return d.cache, nil
 }
 
-// checkerAgent is the user agent of the question whether discovery has changed,
-// and Kubetab-Client who asked, for the page's list of requests.
+// checkerAgent is the user agent of the question whether discovery has changed.
 const checkerAgent = "kubetab-discovery-check"
 
 // serverETag asks for the ETag of /apis, which changes with every resource.
 // Only when it is another one does the server send more than headers.
-func (d *Discovery) serverETag(ctx context.Context) (string, error) {
+func (d *Discovery) serverETag(ctx context.Context, command string) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.cluster.Server+"/apis", nil)
 	if err != nil {
 		return "", err
@@ -73,7 +92,10 @@ func (d *Discovery) serverETag(ctx context.Context) (string, error) {
 	r.Header.Set("Accept", aggregated)
 	r.Header.Set("Authorization", "Bearer "+d.cluster.Token)
 	r.Header.Set("User-Agent", checkerAgent)
-	r.Header.Set("Kubetab-Client", "discovery-check") // it is no request that kubectl would make
+	// For the page's list of requests: it is none that kubectl would make, but one
+	// that a command of it has caused.
+	r.Header.Set("Kubetab-Client", "discovery-check")
+	r.Header.Set("Kubectl-Command", command)
 	if d.etag != "" {
 		r.Header.Set("If-None-Match", d.etag)
 	}

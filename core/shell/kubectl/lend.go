@@ -3,6 +3,7 @@ package kubectl
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -19,22 +20,26 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// lend makes flags, those of a command, use the shared cache. Upstream has the
+// lend makes flags, those of a command such as "kubectl get", use the shared cache. Upstream has the
 // field for a client that is kept, and no way to set it: its own would be read
 // from files that each command decodes anew. The configuration is read when the
 // command needs discovery: completion parses its flags late.
-func (d *Discovery) lend(ctx context.Context, flags *genericclioptions.ConfigFlags) error {
+func (d *Discovery) lend(ctx context.Context, flags *genericclioptions.ConfigFlags, command string) error {
 	field := reflect.ValueOf(flags).Elem().FieldByName("discoveryClient")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[discovery.CachedDiscoveryInterface]() {
 		return fmt.Errorf("genericclioptions.ConfigFlags has no field discoveryClient any more")
 	}
-	lent := &lentDiscovery{}
+	lent := &lentDiscovery{of: d}
 	lent.own = sync.OnceValues(func() (*discovery.DiscoveryClient, error) {
 		config, err := flags.ToRESTConfig()
 		if err != nil {
 			return nil, err
 		}
 		lent.ours = d.cluster.serves(config.Host)
+		lent.asker = d.cluster.transport
+		if config.WrapTransport != nil {
+			lent.asker = config.WrapTransport(lent.asker)
+		}
 		return discovery.NewDiscoveryClientForConfig(config)
 	})
 	lent.shared = sync.OnceValues(func() (discovery.CachedDiscoveryInterface, error) {
@@ -45,7 +50,7 @@ func (d *Discovery) lend(ctx context.Context, flags *genericclioptions.ConfigFla
 		if !lent.ours {
 			return memory.NewMemCacheClient(own), nil
 		}
-		return d.current(ctx)
+		return d.current(ctx, command)
 	})
 	*(*discovery.CachedDiscoveryInterface)(unsafe.Pointer(field.UnsafeAddr())) = lent
 	return nil
@@ -55,9 +60,13 @@ func (d *Discovery) lend(ctx context.Context, flags *genericclioptions.ConfigFla
 // the command first needs it. What the command has not asked for itself is not
 // fresh, so that a type which is not there is looked for once more.
 type lentDiscovery struct {
+	of     *Discovery
 	own    func() (*discovery.DiscoveryClient, error)
 	shared func() (discovery.CachedDiscoveryInterface, error)
-	ours   bool // the configuration is for our cluster; set by own
+	// Set by own: whether the configuration is for our cluster, and what the
+	// command's requests go through.
+	ours  bool
+	asker http.RoundTripper
 
 	mu      sync.Mutex
 	fresh   bool
@@ -72,7 +81,7 @@ func (l *lentDiscovery) Fresh() bool {
 
 func (l *lentDiscovery) Invalidate() {
 	if shared, err := l.shared(); err == nil {
-		shared.Invalidate()
+		l.ask(shared.Invalidate)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,51 +142,70 @@ type noOpenAPI struct{ error }
 
 func (n noOpenAPI) Paths() (map[string]openapi.GroupVersion, error) { return nil, n.error }
 
-func (l *lentDiscovery) ServerGroups() (*metav1.APIGroupList, error) {
+// asked runs f with the shared cache, for this command. The error is that of the
+// configuration, or f's.
+func (l *lentDiscovery) asked(f func(discovery.CachedDiscoveryInterface) error) error {
 	shared, err := l.shared()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return shared.ServerGroups()
+	l.ask(func() { err = f(shared) })
+	return err
 }
 
-func (l *lentDiscovery) ServerResourcesForGroupVersion(groupVersion string) (*metav1.APIResourceList, error) {
-	shared, err := l.shared()
-	if err != nil {
-		return nil, err
+func (l *lentDiscovery) ask(f func()) {
+	if l.ours {
+		l.of.ask(l.asker, f)
+	} else {
+		f() // nobody shares it
 	}
-	return shared.ServerResourcesForGroupVersion(groupVersion)
 }
 
-func (l *lentDiscovery) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
-	shared, err := l.shared()
-	if err != nil {
-		return nil, nil, err
-	}
-	return shared.ServerGroupsAndResources()
+func (l *lentDiscovery) ServerGroups() (groups *metav1.APIGroupList, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		groups, err = shared.ServerGroups()
+		return err
+	})
+	return groups, err
 }
 
-func (l *lentDiscovery) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
-	shared, err := l.shared()
-	if err != nil {
-		return nil, err
-	}
-	return shared.ServerPreferredResources()
+func (l *lentDiscovery) ServerResourcesForGroupVersion(groupVersion string) (list *metav1.APIResourceList, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		list, err = shared.ServerResourcesForGroupVersion(groupVersion)
+		return err
+	})
+	return list, err
 }
 
-func (l *lentDiscovery) ServerPreferredNamespacedResources() ([]*metav1.APIResourceList, error) {
-	shared, err := l.shared()
-	if err != nil {
-		return nil, err
-	}
-	return shared.ServerPreferredNamespacedResources()
+func (l *lentDiscovery) ServerGroupsAndResources() (groups []*metav1.APIGroup, lists []*metav1.APIResourceList, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		groups, lists, err = shared.ServerGroupsAndResources()
+		return err
+	})
+	return groups, lists, err
+}
+
+func (l *lentDiscovery) ServerPreferredResources() (lists []*metav1.APIResourceList, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		lists, err = shared.ServerPreferredResources()
+		return err
+	})
+	return lists, err
+}
+
+func (l *lentDiscovery) ServerPreferredNamespacedResources() (lists []*metav1.APIResourceList, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		lists, err = shared.ServerPreferredNamespacedResources()
+		return err
+	})
+	return lists, err
 }
 
 // GroupsAndMaybeResources makes this a discovery.AggregatedDiscoveryInterface.
-func (l *lentDiscovery) GroupsAndMaybeResources() (*metav1.APIGroupList, map[schema.GroupVersion]*metav1.APIResourceList, map[schema.GroupVersion]error, error) {
-	shared, err := l.shared()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return shared.(discovery.AggregatedDiscoveryInterface).GroupsAndMaybeResources()
+func (l *lentDiscovery) GroupsAndMaybeResources() (groups *metav1.APIGroupList, resources map[schema.GroupVersion]*metav1.APIResourceList, failed map[schema.GroupVersion]error, err error) {
+	err = l.asked(func(shared discovery.CachedDiscoveryInterface) error {
+		groups, resources, failed, err = shared.(discovery.AggregatedDiscoveryInterface).GroupsAndMaybeResources()
+		return err
+	})
+	return groups, resources, failed, err
 }

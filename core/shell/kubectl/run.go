@@ -148,7 +148,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 		if err != nil {
 			return err
 		}
-		return c.discovery.lend(ctx, flags)
+		return c.discovery.lend(ctx, flags, cmd.CommandPath())
 	}
 	return root, warnings
 }

@@ -1,0 +1,135 @@
+package shell_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestModule sits at a terminal of the module: what needs more than the native
+// shell has, since upstream takes terminals, editors and programs from the
+// process there.
+func TestModule(t *testing.T) {
+	if *module == "" {
+		t.Skip("needs the module: -wasm build/wasm/kubetab.wasm")
+	}
+	url := startModule(t)
+	s := sitAt(t, url)
+	s.types("kubectl create deployment web --image=nginx && kubectl rollout status deployment/web --timeout=60s\r")
+	s.sees(`successfully rolled out\n`)
+
+	t.Run("a shell in a container", func(t *testing.T) {
+		s.t = t
+		s.types("kubectl exec -it deploy/web -- sh\r")
+		s.sees(`# $`)
+		s.types("echo in $(hostname)\r")
+		s.sees(`\nin web-[-0-9a-z]+\n`)
+		s.types("exit\r")
+		s.sees(`~ \$ $`)
+		s.types("echo $?\r")
+		s.sees(`\n0\n`)
+	})
+	t.Run("logs say which Pod they are of", func(t *testing.T) {
+		s.t = t
+		s.types("kubectl scale deployment web --replicas=2 && kubectl rollout status deployment/web; kubectl logs deployment/web | tail -1\r")
+		s.sees(`Found 2 pods, using pod/web-`)
+	})
+	t.Run("an editor", func(t *testing.T) {
+		s.t = t
+		post(t, url, "kubectl create configmap edited --from-literal=color=blue")
+		s.types("kubectl edit configmap edited\r")
+		token, path := edit(t, s)
+		text := file(t, "GET", url, path, "")
+		file(t, "PUT", url, path, strings.Replace(text, "blue", "red", 1))
+		answer(t, url, token, true)
+		s.sees(`configmap/edited edited\n`)
+		if r := post(t, url, "kubectl get configmap edited -o jsonpath={.data.color}"); r.Stdout != "red" {
+			t.Errorf("%+v", r)
+		}
+		s.types("kubectl edit configmap edited\r")
+		token, _ = edit(t, s)
+		answer(t, url, token, false)
+		s.sees(`there was a problem with the editor: the edit was cancelled`)
+		s.types("vi notes.txt; cat notes.txt\r")
+		token, path = edit(t, s)
+		file(t, "PUT", url, path, "written in the page\n")
+		answer(t, url, token, true)
+		s.sees(`written in the page\n`)
+		s.types("kubectl edit configmap edited\r")
+		edit(t, s)
+		s.types("\x03")
+		s.sees(`\^C`)
+	})
+	t.Run("a proxy", func(t *testing.T) {
+		s.t = t
+		s.types("kubectl proxy &\r")
+		s.sees(`Starting to serve on 127.0.0.1:8001`)
+		s.types("curl -s localhost:8001/version | jq -r .major\r")
+		s.sees(`\n1\n`)
+	})
+	t.Run("a port of a Pod", func(t *testing.T) {
+		s.t = t
+		s.types("kubectl port-forward deploy/web 8080:80 > /dev/null &\runtil curl -s localhost:8080 > page; do sleep 0.1; done; cat page | grep -o 'Welcome to nginx!' | head -1\r")
+		s.sees(`Welcome to nginx!\n`)
+	})
+}
+
+// edit waits until a command asks for an editor.
+func edit(t *testing.T, s *seat) (token, path string) {
+	t.Helper()
+	message := regexp.MustCompile(`\x1b\]7373;edit;([^;]*);([^\a]*)\a`)
+	limit := time.After(patience)
+	for text := ""; ; {
+		if m := message.FindStringSubmatch(text); m != nil {
+			for i, field := range []*string{&token, &path} {
+				b, err := base64.StdEncoding.DecodeString(m[i+1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				*field = string(b)
+			}
+			return token, path
+		}
+		select {
+		case b := <-s.out:
+			text += string(b)
+		case <-limit:
+			t.Fatalf("%q asks for no editor", text)
+		}
+	}
+}
+
+func file(t *testing.T, method, url, path, body string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url+"/kubetab/files"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s %s %v", method, path, response.Status, text, err)
+	}
+	return string(text)
+}
+
+func answer(t *testing.T, url, token string, saved bool) {
+	t.Helper()
+	response, err := http.Post(url+"/kubetab/edits/"+token, "application/json", strings.NewReader(fmt.Sprintf(`{"saved": %t}`, saved)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusNoContent {
+		t.Fatalf("answer: %s", response.Status)
+	}
+}
