@@ -252,7 +252,7 @@ func picture(dir string) map[string]version {
 		if err != nil {
 			return nil // removed meanwhile
 		}
-		if d.IsDir() && path != dir && (d.Name() == ".kube" || d.Name() == "cache") {
+		if d.IsDir() && path != dir && d.Name() == "cache" && filepath.Base(filepath.Dir(path)) == ".kube" {
 			return filepath.SkipDir // kubectl's own
 		}
 		if info, err := d.Info(); err == nil && path != dir {

@@ -19,6 +19,7 @@ import (
 //	POST   /kubetab/run                   {command, directory, context} -> {stdout, stderr, exitCode}
 //	GET, PUT, DELETE /kubetab/files/{path}  a file, or a folder as JSON; ?watch=1 for changes below it
 //	POST   /kubetab/edits/{token}         {saved}
+//	GET, PUT /kubetab/kubeconfig          the terminal's kubeconfig, as it outlives the engine
 //	GET, PUT /kubetab/identity            {context, user, groups}; ?watch=1 for a line at each change
 //
 // The output of a terminal holds messages to the page as OSC sequences with the
@@ -40,6 +41,8 @@ func (s *Shell) Handler() http.Handler {
 	mux.HandleFunc("PUT /kubetab/files/{path...}", s.putFile)
 	mux.HandleFunc("DELETE /kubetab/files/{path...}", s.deleteFile)
 	mux.HandleFunc("POST /kubetab/edits/{token}", s.finishEdit)
+	mux.HandleFunc("GET /kubetab/kubeconfig", s.getKubeconfig)
+	mux.HandleFunc("PUT /kubetab/kubeconfig", s.putKubeconfig)
 	mux.HandleFunc("GET /kubetab/identity", s.getIdentity)
 	mux.HandleFunc("PUT /kubetab/identity", s.putIdentity)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

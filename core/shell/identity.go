@@ -95,16 +95,7 @@ func (s *Shell) Become(who Identity) error {
 		return nil
 	}
 	config.CurrentContext = name
-	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {
-		return err
-	}
-	s.files.changed()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range s.terminals {
-		t.reprompt()
-	}
-	return nil
+	return s.writeKubeconfig(config)
 }
 
 // getIdentity is GET /kubetab/identity; with ?watch=1 a line for each change.

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
@@ -107,12 +106,6 @@ func (s *Shell) Close() error {
 	return err
 }
 
-// clusterName is the engine's in the kubeconfig.
-const clusterName = "kubetab"
-
-// kubeconfig is the path of the file that the learner starts with.
-func (s *Shell) kubeconfig() string { return filepath.Join(s.config.Home, ".kube", "config") }
-
 // prepare makes the folders and the kubeconfig that are not there: the files of
 // a tab are gone when its engine is restarted, and those who were here before
 // may have removed some.
@@ -125,14 +118,7 @@ func (s *Shell) prepare() error {
 	if _, err := os.Stat(s.kubeconfig()); err == nil {
 		return nil
 	}
-	config := clientcmdapi.NewConfig()
-	config.Clusters[clusterName] = &clientcmdapi.Cluster{Server: s.cluster.Server}
-	for _, person := range core.People {
-		config.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[person.Name]}
-		config.Contexts[person.Name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: person.Name}
-	}
-	config.CurrentContext = core.People[0].Name
-	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {
+	if err := clientcmd.WriteToFile(*s.newKubeconfig(), s.kubeconfig()); err != nil {
 		return fmt.Errorf("prepare the kubeconfig of the terminal: %w", err)
 	}
 	return nil

@@ -152,3 +152,49 @@ test('a file that was removed can be had again', async () => {
   await says('cat boats.yaml').toBe(before);
   expect(await page.locator('.notice').count()).toBe(0);
 });
+
+test('contexts of the terminal come back after the engine has ended, and one that is none is told of', async () => {
+  await says('kubectl config current-context').toBe('kubetab-admin\n');
+  await run(
+    'kubectl config set-context mine --cluster=kubetab --user=kubetab-view --namespace=kube-system; kubectl config use-context mine',
+  );
+  await isKept('.kube/config', 'others').toBe(true);
+  await expect.poll(() => keptKubeconfig()).toContain('current-context: mine');
+  expect(await keptKubeconfig()).toContain('token: kubetab:kubetab-admin');
+  await restart();
+  await says('kubectl config current-context').toBe('mine\n');
+  await says('kubectl auth whoami -o jsonpath={.status.userInfo.username}').toBe('kubetab-view');
+  // The page is who kubectl is.
+  await page.locator('.identity.is-other').waitFor();
+  await run('kubectl config use-context kubetab-admin; echo kept > other.txt');
+  await isKept('other.txt', 'files').toBe(true);
+  await expect.poll(() => keptKubeconfig()).toContain('current-context: kubetab-admin');
+
+  await keptKubeconfig('apiVersion: v1\nkind: Config\ncontexts: [{');
+  await restart();
+  await page.getByText('The kubeconfig of an earlier visit cannot be read', { exact: false }).waitFor();
+  await says('kubectl config get-contexts -o name').toBe(
+    'kubetab-admin\nkubetab-edit\nkubetab-view\n',
+  );
+  expect(await run('cat kubeconfig.unreadable')).toContain('contexts: [{');
+  expect(await run('cat other.txt')).toBe('kept\n');
+});
+
+/** The kubeconfig in the copy, or what it is to be. */
+const keptKubeconfig = (text?: string) =>
+  page.evaluate(
+    (wanted) =>
+      new Promise<string>((told) => {
+        indexedDB.open('kubetab-workspace').onsuccess = ({ target }) => {
+          const { result } = target as IDBOpenDBRequest;
+          const store = result.transaction('others', 'readwrite').objectStore('others');
+          if (wanted !== undefined) store.put(new TextEncoder().encode(wanted), '.kube/config');
+          const found = store.get('.kube/config');
+          found.onsuccess = () => {
+            told(new TextDecoder().decode(found.result as Uint8Array));
+            result.close();
+          };
+        };
+      }),
+    text,
+  );

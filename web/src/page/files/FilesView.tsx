@@ -7,7 +7,7 @@ import { addFiles } from './add-files';
 import { downloadZip } from './download';
 import { newFile, showFile } from './open';
 import { words } from './words';
-import { activePath, files, removeFile, renameFile, trouble } from './workspace';
+import { activePath, files, refused, removeFile, renameFile, trouble } from './workspace';
 
 /** The files of the workspace. */
 export function FilesView() {
@@ -40,6 +40,11 @@ export function FilesView() {
         </button>
       </div>
       {trouble.value && <p class="refusal">{text.trouble(trouble.value)}</p>}
+      {refused.value && (
+        <p class="refusal" role="alert" translate={false}>
+          {refused.value}
+        </p>
+      )}
       <ul class="file-list">
         {files.value.map(({ path, text: content }) => (
           <FileRow key={path} path={path} size={content.length} />

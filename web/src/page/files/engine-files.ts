@@ -11,11 +11,18 @@ const MARK = '/kubetab/files/tmp/.kubetab-files';
 /** What an editor shows, and what is kept at all, in bytes. */
 const LARGEST_TEXT = 1_000_000;
 const LARGEST = 16_000_000;
-/** Folders of kubectl's own: its cache, and a kubeconfig of this engine's tokens. */
-const NOT_KEPT = new Set(['.kube', '.cache']);
+/** The engine tells it without tokens of its own, and adds what it is given to the one that it has. */
+const KUBECONFIG = '.kube/config';
+/** What is kept of the folder of kubectl's own, which has caches and locks, too. */
+const KEPT_OF_KUBE = [KUBECONFIG, '.kube/kuberc'];
+
+const isKept = (path: string) =>
+  path.startsWith('.kube/') ? KEPT_OF_KUBE.includes(path) : !path.split('/').includes('.cache');
 
 const urlOf = (path: string) =>
-  `/kubetab/files${`${HOME}/${path}`.split('/').map(encodeURIComponent).join('/')}`;
+  path === KUBECONFIG
+    ? '/kubetab/kubeconfig'
+    : `/kubetab/files${`${HOME}/${path}`.split('/').map(encodeURIComponent).join('/')}`;
 
 /**
  * The workspace as the terminal sees it, over a copy that outlives the engine. An engine that starts is given what the
@@ -61,7 +68,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         count(path);
       }
     },
-    follow(onChange) {
+    follow(onChange, onRefused) {
       let stop: AbortController | null = null;
       ready.subscribe((isReady) => {
         stop?.abort();
@@ -116,7 +123,14 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         for (const file of mine) await put(file);
         for (const path of await others.paths()) {
           const bytes = await others.read(path);
-          if (bytes) await send(path, bytes);
+          if (!bytes) continue;
+          try {
+            await send(path, bytes);
+          } catch (error) {
+            if (path !== KUBECONFIG) throw error;
+            // It is none: the engine has the first one again, and has put this one beside it.
+            onRefused(error instanceof Error ? error.message : String(error));
+          }
         }
         await askAsAdmin('editor', MARK, { method: 'PUT', body: '' });
       }
@@ -137,7 +151,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
 
       /** Takes over a file of the terminal's: into the editor if it is one that an editor can show. */
       async function take(path: string, signal: AbortSignal): Promise<void> {
-        if (path.split('/').some((part) => NOT_KEPT.has(part))) return;
+        if (!isKept(path)) return;
         const before = changes.get(path) ?? 0;
         if (before % 2 === 1) return; // what is on its way there is newer
         const answer = await askAsAdmin('view', urlOf(path), { signal });
@@ -179,8 +193,8 @@ async function listed(folder: string, signal: AbortSignal): Promise<string[]> {
   };
   const found: string[] = [];
   for (const entry of entries) {
-    if (NOT_KEPT.has(entry.name)) continue;
     const path = folder ? `${folder}/${entry.name}` : entry.name;
+    if (!isKept(path)) continue;
     if (entry.folder) found.push(...(await listed(path, signal)));
     else found.push(path);
   }

@@ -13,8 +13,14 @@ export interface Storage {
   load(): Promise<readonly WorkspaceFile[]>;
   save(file: WorkspaceFile): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Tells of files that something else has changed; a null text means that it was removed. */
-  follow?(onChange: (path: string, text: string | null) => void): void;
+  /**
+   * Tells of files that something else has changed, where a null text means that it was removed, and of what could not
+   * be given back to an engine that has started.
+   */
+  follow?(
+    onChange: (path: string, text: string | null) => void,
+    onRefused: (why: string) => void,
+  ): void;
 }
 
 export const files = signal<readonly WorkspaceFile[]>([]);
@@ -28,6 +34,9 @@ export const active = computed(
 export const opened = signal(false);
 /** What went wrong with keeping a file; empty while all is well. */
 export const trouble = signal('');
+
+/** Why something that was kept could not be given to an engine that has started, in its words; empty otherwise. */
+export const refused = signal('');
 
 let storage: Storage | null = null;
 const saving = new Map<string, ReturnType<typeof setTimeout>>();
@@ -51,7 +60,9 @@ export async function openWorkspace(
     trouble.value = error instanceof Error ? error.message : String(error);
     files.value = sorted(samples);
   }
-  from.follow?.(onForeignChange);
+  from.follow?.(onForeignChange, (why) => {
+    refused.value = why;
+  });
   const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
   if (first && !activePath.value) openFile(first.path);
   opened.value = true;
