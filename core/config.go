@@ -53,6 +53,10 @@ type Config struct {
 	// that New opens is then as that one was: what a server finds that is started
 	// again, with other settings perhaps, on the same etcd.
 	Entries []etcd.Entry
+	// OfOtherBuild says that Entries are of another build's store: what this one
+	// cannot read of them is left out, and told to OnLeftOut.
+	OfOtherBuild bool
+	OnLeftOut    func([]etcd.LeftOut)
 
 	// DefaultUser is who a request without any credentials is from. Nil means
 	// system:anonymous, as in kube-apiserver.
@@ -142,6 +146,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnStage == nil {
 		c.OnStage = func(Stage) {}
+	}
+	if c.OnLeftOut == nil {
+		c.OnLeftOut = func([]etcd.LeftOut) {}
 	}
 	return c
 }

@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose
-			if err := goOn(store, cfg.Entries); err != nil {
+			if err := goOn(store, cfg); err != nil {
 				return nil, err
 			}
 		}
@@ -173,11 +173,20 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// goOn makes an empty store what entries say. It fails with ErrKept.
-func goOn(store *etcd.DB, entries []etcd.Entry) error {
+// goOn makes an empty store what cfg.Entries say. It fails with ErrKept.
+func goOn(store *etcd.DB, cfg Config) error {
 	hold := store.Hold()
 	defer hold.Release()
-	if err := hold.Replay(entries); err != nil {
+	err := error(nil)
+	if cfg.OfOtherBuild {
+		var left []etcd.LeftOut
+		if left, err = hold.Adopt(nil, cfg.Entries, adoption); err == nil {
+			cfg.OnLeftOut(left)
+		}
+	} else {
+		err = hold.Replay(cfg.Entries)
+	}
+	if err != nil {
 		return fmt.Errorf("the objects: %w: %w", ErrKept, err)
 	}
 	return nil

@@ -98,8 +98,9 @@ func run(host *boundary.Host, start time.Time) error {
 	}
 	engine, err := core.New(context.Background(), c)
 	if errors.Is(err, core.ErrKept) {
-		keep.refuse(err)
-		c.Identity, c.Entries = nil, nil
+		if err := keep.without(&c, err); err != nil {
+			return err
+		}
 		engine, err = core.New(context.Background(), c)
 	}
 	if err != nil {

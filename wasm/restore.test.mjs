@@ -10,15 +10,15 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const built = join(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 
 /** An engine of other settings, which starts from nothing. */
-async function other(config, kept) {
-  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), config, kept, onLog: () => {} });
+async function other(config, kept, earlier) {
+  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), config, kept, earlier, onLog: () => {} });
   await engine.stage('ready');
   return engine;
 }
 
-async function visit(kept) {
+async function visit(kept, earlier) {
   let log = '';
-  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot: join(built, 'kubetab.snapshot'), kept, onLog: (text) => (log += text) });
+  const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot: join(built, 'kubetab.snapshot'), kept, earlier, onLog: (text) => (log += text) });
   assert.doesNotMatch(log, /without its snapshot/);
   return engine;
 }
@@ -138,4 +138,100 @@ test('what is damaged is left as it is, and a new cluster starts', async () => {
   assert.equal((await ask(engine, maps.replace('visited', 'default'), 'POST', map('new', '1'))).http, 201);
   assert.deepEqual(damaged, before);
   await engine.close();
+});
+
+// A build of another release begins with other UIDs, resource versions and times than this one, as an engine does that
+// began without the snapshot.
+test('the cluster of another build is taken over, with the snapshot and without', async () => {
+  const theirs = new Map();
+  const first = await other({ nodes: 2 }, theirs);
+  await ask(first, '/api/v1/namespaces', 'POST', { metadata: { name: 'visited' } });
+  const one = await ask(first, maps, 'POST', map('one', '1'));
+  const settled = async (engine, path, is) => {
+    for await (const { object } of watch(engine, `${path}?watch=1`)) if (is(object)) return object;
+  };
+  const crd = {
+    metadata: { name: 'boats.sea.example' },
+    spec: {
+      group: 'sea.example',
+      scope: 'Namespaced',
+      names: { plural: 'boats', kind: 'Boat' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }],
+    },
+  };
+  await ask(first, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'POST', crd);
+  await settled(first, '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', ({ status }) => status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'));
+  const boats = '/apis/sea.example/v1/namespaces/visited/boats';
+  const boat = await ask(first, boats, 'POST', { apiVersion: 'sea.example/v1', kind: 'Boat', metadata: { name: 'ada' }, spec: { sails: 2 } });
+  assert.equal(boat.http, 201);
+  const container = { name: 'web', image: 'nginx' };
+  const deployment = { metadata: { name: 'web' }, spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container] } } } };
+  const deployments = '/apis/apps/v1/namespaces/visited/deployments';
+  await ask(first, deployments, 'POST', deployment);
+  const made = await settled(first, deployments, ({ status }) => status?.readyReplicas === 2);
+  const pods = async (engine) => (await ask(engine, '/api/v1/namespaces/visited/pods')).items.map(({ metadata }) => metadata.uid).sort();
+  const before = await pods(first);
+  const system = await ask(first, '/api/v1/namespaces/kube-system');
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  const { token } = (await ask(first, '/api/v1/namespaces/default/serviceaccounts/default/token', 'POST', request)).status;
+  await first.close();
+  const left = new Map(theirs);
+
+  for (const [how, start] of [
+    ['with the snapshot', (kept, earlier) => visit(kept, earlier)],
+    ['without it', (kept, earlier) => other({ nodes: 2 }, kept, earlier)],
+  ]) {
+    const mine = new Map();
+    const second = await start(mine, new Map(left));
+    assert.equal(second.refusedKept, undefined, how);
+    assert.deepEqual(second.leftOut, [], how);
+    const same = async (engine) => {
+      const { uid, creationTimestamp } = (await ask(engine, `${maps}/one`)).metadata;
+      assert.deepEqual({ uid, creationTimestamp }, { uid: one.metadata.uid, creationTimestamp: one.metadata.creationTimestamp }, how);
+      // A custom resource is served when its definition has been seen.
+      let sailing = await ask(engine, `${boats}/ada`);
+      while (sailing.http === 404) sailing = await ask(engine, `${boats}/ada`);
+      assert.deepEqual([sailing.metadata?.uid, sailing.spec], [boat.metadata.uid, { sails: 2 }], how);
+      assert.equal((await ask(engine, '/api/v1/namespaces/kube-system')).metadata.uid, system.metadata.uid, how);
+      assert.equal((await engine.fetch('/api', { headers: { authorization: `Bearer ${token}` } })).status, 200, how);
+      assert.deepEqual(await pods(engine), before, how);
+    };
+    await same(second);
+    // It lives: controllers know what they have taken over.
+    const scaled = await ask(second, `${deployments}/web`, 'PATCH', { spec: { replicas: 3 } }, 'application/merge-patch+json');
+    assert.ok(Number(scaled.metadata.resourceVersion) > Number(made.metadata.resourceVersion));
+    await settled(second, deployments, ({ status }) => status?.readyReplicas === 3);
+    await ask(second, `${deployments}/web`, 'PATCH', { spec: { replicas: 2 } }, 'application/merge-patch+json');
+    await settled(second, '/apis/apps/v1/namespaces/visited/replicasets', ({ status }) => status?.replicas === 2);
+    await settled(second, '/api/v1/namespaces/visited/pods', () => true);
+    await second.close();
+
+    // From then on it is this build's own.
+    const third = await (how === 'without it' ? other({ nodes: 2 }, mine) : visit(mine));
+    assert.equal(third.refusedKept, undefined, how);
+    assert.equal((await ask(third, `${maps}/one`)).metadata.uid, one.metadata.uid, how);
+    await third.close();
+  }
+});
+
+test('what is damaged of another build is left as it is, and a new cluster is kept', async () => {
+  const theirs = new Map(kept);
+  const mine = new Map();
+  // Its checksum is over name and record: that of another name does not fit.
+  const revisions = [...theirs.keys()].filter((name) => name.startsWith('r')).sort();
+  theirs.set(revisions[1], theirs.get(revisions[0]));
+  const engine = await visit(mine, theirs);
+  assert.match(engine.refusedKept, /checksum/);
+  assert.equal(engine.leftOut, undefined);
+  assert.equal((await ask(engine, maps.replace('visited', 'default'), 'POST', map('new', '1'))).http, 201);
+  await engine.close();
+  // The new cluster is kept on its own.
+  const again = await visit(mine);
+  assert.equal(again.refusedKept, undefined);
+  assert.equal((await ask(again, `${maps.replace('visited', 'default')}/new`)).data.value, '1');
+  await again.close();
+
+  const none = await visit(new Map(), new Map([['identity', Uint8Array.of(1)]]));
+  assert.match(none.refusedKept, /no packed entries/);
+  await none.close();
 });

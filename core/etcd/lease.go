@@ -138,7 +138,13 @@ func (db *DB) grantLease(ctx context.Context, id, ttl int64) (*lease, error) {
 	if db.leases.byID[id] != nil {
 		return nil, rpctypes.ErrGRPCLeaseExist
 	}
-	l := &lease{id: id, ttl: max(ttl, minLeaseTTL), grantedAt: db.rev}
+	return db.addLease(id, max(ttl, minLeaseTTL))
+}
+
+// addLease records a lease that is not there yet, and starts its time. Called under
+// writeMu.
+func (db *DB) addLease(id, ttl int64) (*lease, error) {
+	l := &lease{id: id, ttl: ttl, grantedAt: db.rev}
 	key := leaseKey(id)
 	record := uvarintRecord(key, l.ttl, l.grantedAt)
 	if err := db.record(key, record); err != nil {

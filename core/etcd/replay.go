@@ -119,12 +119,8 @@ func (h *Hold) Replay(entries []Entry) error {
 		}
 	}
 	for _, c := range commits {
-		for rev := db.rev + 1; rev < c.rev; rev++ { // superseded
-			empty, _ := encodeOps(rev, nil)
-			if err := db.record(revisionKey(rev), empty); err != nil {
-				return err
-			}
-			db.publish(&commit{rev: rev})
+		if err := db.skipTo(c.rev - 1); err != nil { // superseded
+			return err
 		}
 		if err := db.record(revisionKey(c.rev), c.record); err != nil {
 			return err
@@ -135,11 +131,30 @@ func (h *Hold) Replay(entries []Entry) error {
 		})
 		db.publish(&commit{rev: c.rev, versions: versions})
 	}
-	db.mu.Lock()
-	db.replayedRev = db.rev
-	db.mu.Unlock()
+	db.replayed()
 	db.checkInvariants()
 	return nil
+}
+
+// skipTo makes rev the newest revision, with nothing in those that are skipped.
+// Called under writeMu.
+func (db *DB) skipTo(rev int64) error {
+	for next := db.rev + 1; next <= rev; next++ {
+		empty, _ := encodeOps(next, nil)
+		if err := db.record(revisionKey(next), empty); err != nil {
+			return err
+		}
+		db.publish(&commit{rev: next})
+	}
+	db.replayed()
+	return nil
+}
+
+// replayed notes that up to now revisions may be empty, and states of objects missing.
+func (db *DB) replayed() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.replayedRev = db.rev
 }
 
 type replayedLease struct {

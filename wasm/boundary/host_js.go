@@ -112,6 +112,9 @@ func (h *Host) Keep(name string, record []byte, superseded []string) {
 // NotKept tells why what was kept is of no use.
 func (h *Host) NotKept(why string) { _ = h.call("notKept", why) }
 
+// TakenOver tells that the entries of another build were taken over, but for those left out, a line for each.
+func (h *Host) TakenOver(left []string) { _ = h.call("takenOver", strings.Join(left, "\n")) }
+
 func (h *Host) call(name string, args ...any) error {
 	_, err := h.object.Call(name, args...)
 	return err

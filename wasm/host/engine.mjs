@@ -32,6 +32,8 @@ export class EngineError extends Error {
  * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
  * @param {Map<string, Uint8Array>} [options.kept] what an earlier engine has done, from the snapshot on or from nothing:
  *   done again if there is anything, and added to; refusedKept of the engine says why not
+ * @param {Map<string, Uint8Array>} [options.earlier] what an engine of another build has left, to be taken over; what
+ *   becomes of it goes to kept, and leftOut of the engine says what does not
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
@@ -40,13 +42,13 @@ export class EngineError extends Error {
  * @returns {Promise<Engine>}
  * @throws {EngineError} when there is no module or the program ends before it takes requests
  */
-export async function startEngine({ wasm, snapshot, kept, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
+export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
   const engine = new Engine(onStage, onLog);
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
   new MemoryFiles().install(globalThis);
-  globalThis.kubetabHost = engine.host(JSON.stringify(config), kept);
+  globalThis.kubetabHost = engine.host(JSON.stringify(config), kept, earlier);
   const bytes = await readFile(wasm);
   const module = await WebAssembly.compile(bytes);
   const began = performance.now();
@@ -153,6 +155,8 @@ export class Engine {
   memory;
   /** Why what was kept is of no use, if it is not. */
   refusedKept;
+  /** What of another build's cluster was not taken over, a line for each; undefined when none was taken over. */
+  leftOut;
   /** The exit code, once the program has ended. */
   code;
   /** Resolves to the exit code when the program has ended. */
@@ -295,7 +299,7 @@ export class Engine {
   }
 
   /** @internal kubetabHost, as wasm/host_js.go calls it. */
-  host(config, kept) {
+  host(config, kept, earlier) {
     const last = (id) => {
       const on = this.#streams.get(id);
       this.#streams.delete(id);
@@ -305,7 +309,8 @@ export class Engine {
       config,
       started: () => {
         this.#functions = globalThis.kubetabEngine;
-        for (const [name, record] of [...(kept ?? [])]) this.#functions.kept(name, record);
+        for (const [name, record] of [...(earlier ?? kept ?? [])]) this.#functions.kept(name, record);
+        if (earlier) this.#functions.kept('other', new Uint8Array());
         this.#settleStarted.resolve();
       },
       stage: (name, ms) => {
@@ -323,6 +328,7 @@ export class Engine {
         else kept.delete(name);
       }),
       notKept: (why) => void (this.refusedKept = why),
+      takenOver: (left) => void (this.leftOut = left === '' ? [] : left.split('\n')),
       end: (id) => last(id)?.end(),
       abort: (id, message) => last(id)?.abort(message),
       fatal: (message) => void (this.#fatal = message),

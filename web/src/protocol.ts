@@ -14,7 +14,7 @@
  */
 
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
-export type ProtocolVersion = 3;
+export type ProtocolVersion = 4;
 
 /** Name and value as they came: duplicates and their order survive, which a record would lose. */
 export type HeaderPair = readonly [name: string, value: string];
@@ -71,6 +71,11 @@ export interface EngineSettings {
   readonly noScheduler?: boolean;
 }
 
+/** Deletes what other builds of the page have kept: see `Run.otherBuilds`. */
+export interface ForgetOthers {
+  readonly type: 'forget-others';
+}
+
 export interface AskStats {
   readonly type: 'stats';
   readonly nonce: number;
@@ -87,7 +92,15 @@ export interface Goodbye {
   readonly type: 'goodbye';
 }
 
-export type ToEngine = Hello | Introduce | BeginRequest | Restart | AskStats | Ping | Goodbye;
+export type ToEngine =
+  | Hello
+  | Introduce
+  | BeginRequest
+  | Restart
+  | ForgetOthers
+  | AskStats
+  | Ping
+  | Goodbye;
 
 /* ------------------------------------------------------------------ control port: the engine worker -> a party */
 
@@ -163,9 +176,14 @@ export interface Run {
   readonly cluster: 'new' | 'kept';
   /** Settings that were asked for last and did not start; this engine has the earlier ones again. */
   readonly refused: { readonly settings: EngineSettings; readonly why: string } | null;
-  /** There is a cluster of another build, which cannot go on in this one, and none of this build before. */
-  readonly isOfOtherBuild: boolean;
-  /** Why what was kept of the cluster is of no use; it is left as it is, and nothing is kept. */
+  /** How many clusters are kept that other builds of the page have left. */
+  readonly otherBuilds: number;
+  /** What this build could not read of another one's cluster that it has taken over; null if it has taken over none. */
+  readonly leftOut: readonly string[] | null;
+  /**
+   * Why what was kept of the cluster is of no use. It is left as it is. If it was this build's own, nothing is kept any
+   * more; beside that of another build, the new cluster is.
+   */
   readonly notKept: string | null;
 }
 

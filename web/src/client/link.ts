@@ -86,6 +86,10 @@ export class EngineLink {
     this.#send({ type: 'introduce', port }, [port]);
   }
 
+  forgetOthers(): void {
+    this.#send({ type: 'forget-others' });
+  }
+
   restart(objects: Restart['objects'], settings?: EngineSettings): void {
     this.#send({ type: 'restart', objects, ...(settings && { settings }) });
   }

@@ -44,6 +44,8 @@ export class Keeper {
   /** Settings that an engine was ready with, to go back to when it does not start with others. */
   #proven: EngineSettings = {};
   #refused: Run['refused'] = null;
+  /** Why an engine could not live with the cluster of another build, if it could not. */
+  #left: string | null = null;
   #restarts = 0;
   #overdue: ReturnType<typeof setTimeout> | undefined;
 
@@ -85,7 +87,8 @@ export class Keeper {
         const ms = performance.now() - began;
         if (stage.name === 'ready') {
           clearTimeout(this.#overdue);
-          const run = { ...program.origin, refused: this.#refused };
+          const { origin } = program;
+          const run = { ...origin, refused: this.#refused, notKept: origin.notKept ?? this.#left };
           this.#proven = run.settings;
           this.#kept?.keepSettings(run.settings);
           this.#set({ phase: 'ready', startMs: ms, downloadMs, stages, run });
@@ -96,7 +99,9 @@ export class Keeper {
         }
       },
       onDead: (dead) => {
-        if (!isOfSettings(dead) || !this.#takeBack(program, dead.why)) this.#died(dead);
+        if (!isOfSettings(dead)) this.#died(dead);
+        else if (!this.#takeBack(program, dead.why) && !this.#leave(program, dead.why))
+          this.#died(dead);
       },
     });
     this.#program = program;
@@ -107,6 +112,7 @@ export class Keeper {
   /** See `Restart`. */
   restart(objects: Restart['objects'], settings?: EngineSettings): void {
     this.#refused = null;
+    this.#left = null;
     this.#end();
     const wanted = settings ?? (objects === 'none' ? {} : undefined);
     const forgotten = objects === 'none' ? this.#kept?.clear() : undefined;
@@ -126,6 +132,24 @@ export class Keeper {
     this.#end();
     this.start(this.#proven);
     return true;
+  }
+
+  /** A cluster of another build that an engine did not start with: it is left as it is, and one begins without it. */
+  #leave(program: Program, why: string): boolean {
+    if (!program.takesOver || program !== this.#program || this.#state.phase !== 'starting')
+      return false;
+    this.#left = why;
+    this.#kept?.ignoreOthers();
+    this.#end();
+    this.start({});
+    return true;
+  }
+
+  /** See `ForgetOthers`. */
+  async forgetOthers(): Promise<void> {
+    const otherBuilds = (await this.#kept?.forgetOthers().catch(() => undefined)) ?? 0;
+    const state = this.#state;
+    if (state.phase === 'ready') this.#set({ ...state, run: { ...state.run, otherBuilds } });
   }
 
   #end(): void {

@@ -6,18 +6,21 @@ export interface Earlier {
   /** What the entries go on from; null when there are none. */
   readonly from: Run['from'] | null;
   readonly entries: readonly (readonly [name: string, record: Uint8Array])[];
-  /** Nothing is there but what another build has left in the same folder. */
-  readonly isOfOtherBuild: boolean;
+  /** The entries are those of another build, to be taken over. */
+  readonly isOfOther: boolean;
+  /** How many clusters other builds have left in the same folder. */
+  readonly others: number;
 }
 
 /** What is kept beside the entries. No entry's name begins like these. */
 const SETTINGS = ' settings';
 const FROM = ' from';
+const TIME = ' time';
 
 /**
  * What the cluster of this browser has become, kept from visit to visit in IndexedDB: entries of the engine's journal,
- * under the snapshot they go on from, and the settings that the engine ran with. Another build has another snapshot, and
- * with it a cluster of its own.
+ * under the snapshot they go on from, and the settings that the engine ran with. Another build has another snapshot; what
+ * its engine has left is given to the first engine of this build, and is there until that one has become ready with it.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
  * one began; so what is there is always a state that the cluster had, at most some milliseconds old.
@@ -29,52 +32,109 @@ export class Kept {
   #writing = false;
   #written: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** Whose cluster is being taken over: until it is, nothing is written. */
+  #taking: { readonly base: string; unlock: () => void; forget: boolean } | null = null;
+  #ignoresOthers = false;
 
   /** @param base names the snapshot */
   constructor(base: string) {
     this.#base = base;
     this.#database = open();
     this.#database.catch((error) => this.#fail(error));
+    // Nobody takes over what is in use.
+    void lock(base);
   }
 
   /** Everything, with what was given to keep before. Without a database there is nothing. */
   async read(): Promise<Earlier> {
+    if (this.#taking) this.#waiting = []; // of an engine that did not become ready
+    this.#endTaking();
+    try {
+      await this.#written;
+      const others = await this.#others();
+      const mine = await this.#read(this.#base);
+      if (mine.entries.length > 0 || this.#ignoresOthers) {
+        return { ...mine, isOfOther: false, others: others.length };
+      }
+      for (const base of others) {
+        const unlock = await lock(base);
+        if (!unlock) continue;
+        this.#taking = { base, unlock, forget: false };
+        return { ...(await this.#read(base)), isOfOther: true, others: others.length };
+      }
+      return { ...mine, isOfOther: false, others: others.length };
+    } catch (error) {
+      this.#fail(error);
+      return { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
+    }
+  }
+
+  async #read(base: string): Promise<Pick<Earlier, 'settings' | 'from' | 'entries'>> {
     let settings: EngineSettings = {};
     let from: Earlier['from'] = null;
     const entries: [string, Uint8Array][] = [];
-    let isOfOtherBuild = false;
-    try {
-      await this.#written;
-      const store = (await this.#database).transaction(STORE).objectStore(STORE);
-      const [keys, records] = await Promise.all([
-        done(store.getAllKeys(this.#all())),
-        done(store.getAll(this.#all())),
-      ]);
-      keys.forEach((key, i) => {
-        const name = (key as [string, string])[1];
-        if (name === SETTINGS) settings = unspelled(records[i] as Uint8Array);
-        else if (name === FROM) from = unspelled(records[i] as Uint8Array);
-        else entries.push([name, records[i] as Uint8Array]);
-      });
-      // Builds before settings were kept wrote entries alone.
-      if (entries.length > 0) from ??= 'snapshot';
-      else {
-        from = null;
-        isOfOtherBuild = await this.#hasOthers();
-      }
-    } catch (error) {
-      this.#fail(error);
-    }
-    return { settings, from, entries, isOfOtherBuild };
+    const store = (await this.#database).transaction(STORE).objectStore(STORE);
+    const [keys, records] = await Promise.all([
+      done(store.getAllKeys(allOf(base))),
+      done(store.getAll(allOf(base))),
+    ]);
+    keys.forEach((key, i) => {
+      const name = (key as [string, string])[1];
+      const record = records[i] as Uint8Array;
+      if (name === SETTINGS) settings = unspelled(record);
+      else if (name === FROM) from = unspelled(record);
+      else if (name !== TIME) entries.push([name, record]);
+    });
+    // Builds before settings were kept wrote entries alone.
+    return { settings, from: entries.length > 0 ? (from ?? 'snapshot') : null, entries };
   }
 
-  /** Whether another snapshot of this folder has entries. */
-  async #hasOthers(): Promise<boolean> {
+  /** Other snapshots of this folder that have entries, the one that was used last first. */
+  async #others(): Promise<string[]> {
     const folder = this.#base.slice(0, this.#base.lastIndexOf('/') + 1);
     const store = (await this.#database).transaction(STORE).objectStore(STORE);
     const range = IDBKeyRange.bound([folder], [`${folder}\uffff`]);
     const keys = (await done(store.getAllKeys(range))) as [string, string][];
-    return keys.some(([base]) => base !== this.#base && !base.slice(folder.length).includes('/'));
+    const bases = new Set(keys.map(([base]) => base));
+    const times = new Map<string, number>();
+    for (const base of bases) {
+      if (base === this.#base || base.slice(folder.length).includes('/')) continue;
+      const time: Uint8Array | undefined = await done(store.get([base, TIME]));
+      times.set(base, time ? unspelled<number>(time) : 0);
+    }
+    return [...times.keys()].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
+  }
+
+  /** The engine has taken over what `read` gave of another build; it is forgotten if there is nothing more in it. */
+  takenOver(isWhole: boolean): void {
+    if (this.#taking) this.#taking.forget = isWhole;
+  }
+
+  /** What `read` gave of another build is of no use, and left as it is: what comes is a cluster that begins. */
+  refused(): void {
+    this.#waiting = [];
+  }
+
+  /** What other builds have left is not to be taken over. */
+  ignoreOthers(): void {
+    this.#ignoresOthers = true;
+  }
+
+  /** Forgets what other builds have left, unless they use it. */
+  async forgetOthers(): Promise<number> {
+    const others = await this.#others();
+    let left = 0;
+    for (const base of others) {
+      const unlock = await lock(base);
+      if (!unlock) {
+        left++;
+        continue;
+      }
+      const store = (await this.#database).transaction(STORE, 'readwrite').objectStore(STORE);
+      await done(store.delete(allOf(base)));
+      unlock();
+    }
+    return left;
   }
 
   /** What the first entry goes on from. */
@@ -82,9 +142,21 @@ export class Kept {
     this.#put({ name: FROM, record: spelled(from), superseded: [] });
   }
 
-  /** What an engine has become ready with. */
+  /** An engine has become ready, with these settings. */
   keepSettings(settings: EngineSettings): void {
     this.#put({ name: SETTINGS, record: spelled(settings), superseded: [] });
+    this.#put({ name: TIME, record: spelled(Date.now()), superseded: [] });
+    const taking = this.#taking;
+    if (!taking) return;
+    // In the one transaction that begins with what has been waiting.
+    if (taking.forget && !this.#stopped) this.#waiting.push({ forget: taking.base });
+    this.#endTaking();
+    if (!this.#writing) this.#written = this.#write();
+  }
+
+  #endTaking(): void {
+    this.#taking?.unlock();
+    this.#taking = null;
   }
 
   /** kubetabHost.keep. */
@@ -100,9 +172,13 @@ export class Kept {
   async clear(): Promise<void> {
     this.#waiting = [];
     this.#stopped = false;
+    this.#ignoresOthers = true;
+    this.#endTaking();
     try {
       const database = await this.#database;
-      await done(database.transaction(STORE, 'readwrite').objectStore(STORE).delete(this.#all()));
+      await done(
+        database.transaction(STORE, 'readwrite').objectStore(STORE).delete(allOf(this.#base)),
+      );
     } catch (error) {
       this.#fail(error);
     }
@@ -117,7 +193,7 @@ export class Kept {
   #put(change: Change): void {
     if (this.#stopped) return;
     this.#waiting.push(change);
-    if (!this.#writing) this.#written = this.#write();
+    if (!this.#writing && !this.#taking) this.#written = this.#write();
   }
 
   async #write(): Promise<void> {
@@ -129,7 +205,12 @@ export class Kept {
         this.#waiting = [];
         const transaction = database.transaction(STORE, 'readwrite', { durability: 'relaxed' });
         const store = transaction.objectStore(STORE);
-        for (const { name, record, superseded } of changes) {
+        for (const change of changes) {
+          if ('forget' in change) {
+            store.delete(allOf(change.forget));
+            continue;
+          }
+          const { name, record, superseded } = change;
           for (const old of superseded) store.delete([this.#base, old]);
           if (record === null) store.delete([this.#base, name]);
           else store.put(record, [this.#base, name]);
@@ -146,10 +227,6 @@ export class Kept {
     }
   }
 
-  #all(): IDBKeyRange {
-    return IDBKeyRange.bound([this.#base], [this.#base, []]);
-  }
-
   #fail(error: unknown): void {
     if (this.#stopped) return;
     this.stop();
@@ -157,11 +234,31 @@ export class Kept {
   }
 }
 
-interface Change {
-  readonly name: string;
-  /** Null to forget. */
-  readonly record: Uint8Array | null;
-  readonly superseded: readonly string[];
+type Change =
+  | {
+      readonly name: string;
+      /** Null to forget. */
+      readonly record: Uint8Array | null;
+      readonly superseded: readonly string[];
+    }
+  /** All of another snapshot. */
+  | { readonly forget: string };
+
+function allOf(base: string): IDBKeyRange {
+  return IDBKeyRange.bound([base], [base, []]);
+}
+
+/** Takes the lock of a cluster, until what it returns is called; null when somebody else has it. */
+async function lock(base: string): Promise<(() => void) | null> {
+  if (!navigator.locks) return () => undefined;
+  return new Promise((got, failed) => {
+    navigator.locks
+      .request(`kubetab-kept-${base}`, { ifAvailable: true }, (granted) => {
+        if (!granted) return got(null);
+        return new Promise<void>((unlock) => got(unlock));
+      })
+      .catch(failed);
+  });
 }
 
 function spelled(fact: unknown): Uint8Array {

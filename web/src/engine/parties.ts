@@ -52,6 +52,9 @@ export class Parties {
       case 'restart':
         this.#keeper.restart(message.objects, message.settings);
         return;
+      case 'forget-others':
+        void this.#keeper.forgetOthers();
+        return;
       case 'stats':
         post(port, { type: 'stats', nonce: message.nonce, stats: this.#keeper.stats() });
         return;

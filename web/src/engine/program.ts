@@ -39,12 +39,14 @@ export class Program {
   #fatal = '';
   #compiled = false;
   #keeps = false;
+  #takesOver = false;
   #run: Omit<Run, 'refused'> = {
     settings: {},
     from: 'nothing',
     cluster: 'new',
     notKept: null,
-    isOfOtherBuild: false,
+    otherBuilds: 0,
+    leftOut: null,
   };
 
   /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
@@ -57,6 +59,11 @@ export class Program {
   /** How it came to be; to be read when it is ready. */
   get origin(): Omit<Run, 'refused'> {
     return this.#run;
+  }
+
+  /** Whether it goes on with the cluster of another build. */
+  get takesOver(): boolean {
+    return this.#takesOver;
   }
 
   /** What the program has printed. */
@@ -79,8 +86,8 @@ export class Program {
       ];
       const reading = this.#kept?.read() ?? Promise.resolve(NOTHING);
       const fitting = async () => {
-        const { settings, from } = await reading;
-        const asTaken = isDefault(wanted ?? settings) && from !== 'nothing';
+        const { settings, from, isOfOther } = await reading;
+        const asTaken = isDefault(wanted ?? settings) && (isOfOther || from !== 'nothing');
         return asTaken ? fetchSnapshot(info, base, ofSnapshot) : null;
       };
       const [module, snapshot, earlier] = await Promise.all([
@@ -91,12 +98,13 @@ export class Program {
       if (this.#over) return;
       const settings = wanted ?? earlier.settings;
       const cluster = earlier.from ? 'kept' : 'new';
-      const { isOfOtherBuild } = earlier;
       const from = snapshot ? 'snapshot' : 'nothing';
-      this.#run = { settings, from, cluster, notKept: null, isOfOtherBuild };
+      const otherBuilds = earlier.others;
+      this.#run = { settings, from, cluster, notKept: null, otherBuilds, leftOut: null };
+      this.#takesOver = earlier.isOfOther;
       // A cluster that begins without the snapshot, where the next visit may have it, is not worth to be gone on with.
       this.#keeps = snapshot !== null || earlier.from !== null || !isDefault(settings);
-      if (this.#keeps && !earlier.from) this.#kept?.keepFrom(this.#run.from);
+      if (this.#keeps && (earlier.isOfOther || !earlier.from)) this.#kept?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
       const readRest = () => {
@@ -144,6 +152,7 @@ export class Program {
   ): Promise<void> {
     const go = this.#newGo();
     this.#run = { ...this.#run, from: 'nothing' };
+    if (this.#takesOver) this.#kept?.keepFrom('nothing');
     this.#setHost(isDefault(settings) ? '' : JSON.stringify(settings), () => {
       this.#giveBack(earlier);
       this.#offer();
@@ -184,8 +193,9 @@ export class Program {
     return true;
   }
 
-  #giveBack({ entries }: Earlier): void {
+  #giveBack({ entries, isOfOther }: Earlier): void {
     for (const [name, record] of entries) globalThis.kubetabEngine?.kept(name, record);
+    if (isOfOther) globalThis.kubetabEngine?.kept('other', new Uint8Array());
   }
 
   #newGo(): GoProgram {
@@ -253,16 +263,32 @@ export class Program {
         : null,
       notKept: (why) => {
         if (!alive()) return;
-        this.#kept?.stop();
+        if (this.#takesOver) this.#notTaken();
+        else this.#kept?.stop();
         this.#run = { ...this.#run, cluster: 'new', notKept: why };
         console.warn(
           `kubetab: what was kept of the cluster cannot be used, and is left as it is: ${why}`,
         );
       },
+      takenOver: (left) => {
+        if (!alive()) return;
+        const leftOut = left === '' ? [] : left.split('\n');
+        const { otherBuilds } = this.#run;
+        const isWhole = leftOut.length === 0;
+        this.#run = { ...this.#run, leftOut, otherBuilds: isWhole ? otherBuilds - 1 : otherBuilds };
+        this.#kept?.takenOver(isWhole);
+      },
       fatal: (message) => {
         this.#fatal ||= message;
       },
     };
+  }
+
+  /** What another build has left is of no use to this one: a cluster begins here, and is kept beside it. */
+  #notTaken(): void {
+    this.#takesOver = false;
+    this.#kept?.refused();
+    this.#kept?.keepFrom(this.#run.from);
   }
 
   #die(cause: Dead['cause'], what: string, why: string): void {
@@ -283,7 +309,7 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
 
 type ReadRest = (slot: number) => Uint8Array;
 
-const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOtherBuild: false };
+const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
 
 /** Whether these are the settings that the snapshot was taken with. */
 export function isDefault(settings: EngineSettings): boolean {

@@ -29,8 +29,10 @@ export interface KubetabHost {
    * kept.
    */
   readonly keep: ((name: string, record: Uint8Array, superseded: string) => void) | null;
-  /** What was kept could not be used; nothing will be kept. */
+  /** What was kept could not be used. Nothing will be kept, unless it was of another build. */
   notKept(why: string): void;
+  /** What was kept of another build has been taken over, but for what is left out, a line for each. */
+  takenOver(left: string): void;
   /** The Go program is dying. */
   fatal(message: string): void;
 }
@@ -46,7 +48,10 @@ export interface KubetabEngine {
   cancel(id: number): void;
   /** JSON of EngineStats. */
   stats(): string;
-  /** What `keep` was given by an earlier program; called before `thawed`, or while Go calls `started`. */
+  /**
+   * What `keep` was given by an earlier program; called before `thawed`, or while Go calls `started`. An entry named
+   * `other` says that that was one of another build.
+   */
   kept(name: string, record: Uint8Array): void;
   /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
   thawed(): void;

@@ -172,7 +172,9 @@ test('contexts of the terminal come back after the engine has ended, and one tha
 
   await keptKubeconfig('apiVersion: v1\nkind: Config\ncontexts: [{');
   await restart();
-  await page.getByText('The kubeconfig of an earlier visit cannot be read', { exact: false }).waitFor();
+  await page
+    .getByText('The kubeconfig of an earlier visit cannot be read', { exact: false })
+    .waitFor();
   await says('kubectl config get-contexts -o name').toBe(
     'kubetab-admin\nkubetab-edit\nkubetab-view\n',
   );

@@ -45,15 +45,18 @@ const run = (page: Page) =>
     return state?.phase === 'ready' ? state.run : null;
   });
 
-async function makeMap(page: Page): Promise<{ metadata: { uid: string } }> {
+interface Made {
+  readonly metadata: { readonly uid: string; readonly creationTimestamp: string };
+}
+
+async function makeMap(page: Page): Promise<Made> {
   return json(page, '/api/v1/namespaces/default/configmaps', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ metadata: { name: 'kept' } }),
   });
 }
-const readMap = (page: Page) =>
-  json<{ metadata: { uid: string } }>(page, '/api/v1/namespaces/default/configmaps/kept');
+const readMap = (page: Page) => json<Made>(page, '/api/v1/namespaces/default/configmaps/kept');
 
 async function restarted(page: Page, act: () => Promise<void>): Promise<void> {
   await act();
@@ -165,31 +168,102 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await page.getByText('cannot be read: nodes=many is no number').waitFor();
 });
 
-test('a cluster of another build is left as it is, and one is told so', async () => {
-  const page = await context.newPage();
-  // Before the engine looks: on a page of the site that starts none.
+/** Does something with what the engine of the page keeps, from a page of the site that starts none. */
+async function withKept(page: Page, task: string): Promise<unknown> {
   await page.goto(`${site.url}manifest.json`);
-  await page.evaluate(
-    () =>
-      new Promise<void>((kept, failed) => {
+  return page.evaluate(
+    (body) =>
+      new Promise((told, failed) => {
         const opening = indexedDB.open('kubetab', 1);
         opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
         opening.onerror = () => failed(opening.error);
         opening.onsuccess = () => {
           const change = opening.result.transaction('journal', 'readwrite');
-          const key = ['/kubetab.000000000000.snapshot', 'identity'];
-          change.objectStore('journal').put(new Uint8Array([1]), key);
+          const answer = { of: null as unknown };
+          new Function('store', 'answer', body)(change.objectStore('journal'), answer);
           change.oncomplete = () => {
             opening.result.close();
-            kept();
+            told(answer.of);
           };
         };
       }),
+    task,
+  );
+}
+
+/** Makes everything that is kept that of a build of another name. */
+const ANOTHER_BUILD = `
+  const all = store.openCursor();
+  all.onsuccess = () => {
+    const at = all.result;
+    if (!at) return;
+    const [base, name] = at.key;
+    if (!base.includes('000000000000')) {
+      store.put(at.value, [base.replace(/kubetab\\.[^/]*/, 'kubetab.000000000000.snapshot'), name]);
+      at.delete();
+    }
+    at.continue();
+  };`;
+const BASES = `
+  const all = store.getAllKeys();
+  all.onsuccess = () => { answer.of = [...new Set(all.result.map(([base]) => base))]; };`;
+
+test('the cluster of another build is taken over', async () => {
+  const page = await openPage(context, site.url);
+  const made = await makeMap(page);
+  await withKept(page, ANOTHER_BUILD);
+  expect(await withKept(page, BASES)).toEqual(['/kubetab.000000000000.snapshot']);
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  await page.getByText('This build has taken it over').waitFor();
+  expect(await run(page)).toMatchObject({
+    from: 'snapshot',
+    cluster: 'kept',
+    notKept: null,
+    otherBuilds: 0,
+    leftOut: [],
+  });
+  const { uid, creationTimestamp } = made.metadata;
+  expect((await readMap(page)).metadata).toMatchObject({ uid, creationTimestamp });
+  const bases = await withKept(page, BASES);
+  expect(bases).toHaveLength(1);
+  expect(bases).not.toContain('/kubetab.000000000000.snapshot');
+
+  // From then on it is this build's.
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  expect(await run(page)).toMatchObject({ cluster: 'kept', otherBuilds: 0, leftOut: null });
+  expect((await readMap(page)).metadata.uid).toBe(uid);
+});
+
+test('a cluster of another build that cannot be read is left as it is until it is deleted', async () => {
+  const page = await context.newPage();
+  await withKept(
+    page,
+    `store.put(new Uint8Array([1]), ['/kubetab.000000000000.snapshot', 'identity']);`,
   );
   await page.goto(`${site.url}#settings`);
   await ready(page);
-  await page.getByText('was made by another build of this page').waitFor();
-  expect(await run(page)).toMatchObject({ cluster: 'new', notKept: null, isOfOtherBuild: true });
+  await page.getByText('is left as it is; a new cluster runs instead').waitFor();
+  expect(await run(page)).toMatchObject({ cluster: 'new', otherBuilds: 1, leftOut: null });
+  const made = await makeMap(page);
+  expect(await withKept(page, BASES)).toHaveLength(2);
+
+  // The new one is kept beside it.
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
+  const about = page.getByText('A cluster that another build of this page has made is kept');
+  await about.waitFor();
+  await page.screenshot({ path: join(shots, 'settings-other-build.png') });
+  const forget = page.locator('.setting-note').getByRole('button', { name: 'Delete' });
+  page.once('dialog', (dialog) => void dialog.dismiss());
+  await forget.click();
+  await about.waitFor();
+  page.once('dialog', (dialog) => void dialog.accept());
+  await forget.click();
+  await about.waitFor({ state: 'detached' });
+  expect(await withKept(page, BASES)).toHaveLength(1);
 });
 
 test('the clock is in the header: by keyboard, and as other tabs, commands and scripts leave it', async () => {

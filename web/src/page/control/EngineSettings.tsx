@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { EngineSettings as Settings } from '../../protocol';
-import { engineState } from '../engine/cluster';
+import { engineState, forgetOtherBuilds } from '../engine/cluster';
 import { words as engineWords } from '../engine/words';
 import { draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
@@ -156,14 +156,27 @@ function RunNotes() {
         <div class="setting-note is-warn" role="status">
           <b>{text.notKept}</b>
           <pre translate={false}>{run.notKept}</pre>
-          <p>{text.notKeptNext}</p>
+          <p>{run.otherBuilds > 0 ? text.notTakenNext : text.notKeptNext}</p>
         </div>
       )}
-      {run.isOfOtherBuild && (
-        <p class="setting-note is-warn" role="status">
-          {text.otherBuild}
-        </p>
+      {run.leftOut && (
+        <div class={`setting-note ${run.leftOut.length > 0 ? 'is-warn' : ''}`} role="status">
+          {text.takenOver}
+          {run.leftOut.length > 0 && (
+            <>
+              <b>{text.leftOut}</b>
+              <ul>
+                {run.leftOut.map((line) => (
+                  <li key={line} translate={false}>
+                    {line}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
       )}
+      {run.otherBuilds > 0 && <OtherBuilds count={run.otherBuilds} />}
       {unserved.length > 0 && (
         <div class="setting-note is-warn" role="status">
           <b>{text.unserved}</b>
@@ -181,5 +194,24 @@ function RunNotes() {
         </div>
       )}
     </>
+  );
+}
+
+/** What other builds of the page have kept in this browser, and the way to be rid of it. */
+function OtherBuilds({ count }: { count: number }) {
+  const text = words.settings;
+  return (
+    <div class="setting-note is-warn" role="status">
+      <p>{text.otherBuilds(count)}</p>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          if (confirm(text.forgetAsk)) forgetOtherBuilds();
+        }}
+      >
+        {text.forget}
+      </button>
+    </div>
   );
 }

@@ -80,8 +80,17 @@ export const english = {
     notKept: 'The cluster of the last visit cannot be gone on with:',
     notKeptNext:
       'It is left as it is, a new cluster runs instead, and what happens in that one is not kept. Restart with an empty cluster to keep again.',
-    otherBuild:
-      'The cluster of your last visit was made by another build of this page, and cannot go on in this one. A new cluster has been started; the old one is left as it is.',
+    notTakenNext:
+      'It was made by another build of this page and is left as it is; a new cluster runs instead, and is kept beside it.',
+    takenOver:
+      'The cluster of your last visit was made by another build of this page. This build has taken it over: objects have the names, UIDs and times that they had.',
+    leftOut: 'This build cannot read, and has left where it was:',
+    otherBuilds: (count: number) =>
+      count === 1
+        ? 'A cluster that another build of this page has made is kept in this browser.'
+        : `${count} clusters that other builds of this page have made are kept in this browser.`,
+    forget: 'Delete',
+    forgetAsk: 'Delete what other builds have kept? All that is in those clusters is lost.',
     unserved: 'In the store, and shown by no API with these settings:',
     unservedNext: 'They come back with the settings that serve them.',
   },

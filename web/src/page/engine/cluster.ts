@@ -95,6 +95,11 @@ export function restartEngine(objects: Restart['objects'], settings?: EngineSett
   }
 }
 
+/** Deletes the clusters that other builds of the page have kept. See `ForgetOthers`. */
+export function forgetOtherBuilds(): void {
+  link?.forgetOthers();
+}
+
 export async function refreshStats(): Promise<void> {
   if (!ready.value || !link || document.hidden) return;
   try {

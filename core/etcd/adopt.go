@@ -1,0 +1,112 @@
+package etcd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Adoption says what a store takes of another one's.
+type Adoption struct {
+	// Renewed reports whether what both stores began with under key is better here:
+	// it stays where the other store has not changed it. nil is never.
+	Renewed func(key string) bool
+	// Check says what is wrong with a value that is not to be taken. nil is nothing.
+	Check func(key string, value []byte) error
+}
+
+// LeftOut is what was in another store and has not been taken.
+type LeftOut struct {
+	Key string
+	Why error
+}
+
+// Adopt makes this store hold what another one held that went on from another
+// base: base has become it, and then entries. That is for stores of which Replay
+// says ErrBase.
+//
+// What the other one has, this one has afterwards, except for what a says; what
+// was deleted there is deleted here; and what only this one began with stays.
+// Values are the other's, in the order in which they were written there; revisions
+// are new ones, above all of both stores. Watchers see the difference as ordinary
+// writes, and Options.Tap is told of them. Leases have their full time to live
+// again. It must not be called after Release.
+//
+// It returns what was left out, and fails as Replay does; nothing has happened then.
+func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {
+	db := h.db
+	if db.isClosed() {
+		return nil, errStopped
+	}
+	other, err := Open(Options{Clock: db.clock})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = other.Close() }() // in memory: nothing to lose
+	held := other.Hold()
+	defer held.Release()
+	if err := held.Replay(base); err != nil {
+		return nil, fmt.Errorf("the base: %w", err)
+	}
+	began := other.rev
+	if err := held.Replay(entries); err != nil {
+		return nil, err
+	}
+	taken, left := db.difference(other, began, a)
+	if err := db.skipTo(max(db.rev, other.rev)); err != nil {
+		return nil, err
+	}
+	for _, v := range taken {
+		w := view{db: db, rev: db.rev}
+		if v.deleted() {
+			w.deleteRange(span{key: v.key})
+		} else {
+			if err := db.takeLease(other, v.lease); err != nil {
+				return nil, err
+			}
+			w.put(v.key, v.value, v.lease)
+		}
+		if _, err := db.commit(&w); err != nil {
+			return nil, err
+		}
+	}
+	db.checkInvariants()
+	return left, nil
+}
+
+// difference returns what has to be written to make db hold what other does, in
+// the order in which it was written there, and what a leaves out. Revision began
+// of other is the one up to which it did what others have done, too.
+func (db *DB) difference(other *DB, began int64, a Adoption) (taken []*version, left []LeftOut) {
+	other.index.ascend(newSpan("", "\x00"), func(h *history) bool {
+		now, mine := h.at(other.rev), db.index.at(h.key, db.rev)
+		switch {
+		case now == nil && mine != nil && h.at(began) != nil:
+			taken = append(taken, h.versions[len(h.versions)-1]) // the deletion
+		case now == nil,
+			mine != nil && mine.value == now.value,
+			mine != nil && now.mod <= began && a.Renewed != nil && a.Renewed(h.key):
+		default:
+			if a.Check != nil {
+				if err := a.Check(h.key, []byte(now.value)); err != nil {
+					left = append(left, LeftOut{h.key, err})
+					return true
+				}
+			}
+			taken = append(taken, now)
+		}
+		return true
+	})
+	slices.SortStableFunc(taken, func(a, b *version) int { return cmp.Compare(a.mod, b.mod) })
+	return taken, left
+}
+
+// takeLease grants a lease that other has and db has not.
+func (db *DB) takeLease(other *DB, id int64) error {
+	l := other.leases.byID[id]
+	if id == 0 || l == nil || db.leases.byID[id] != nil {
+		return nil
+	}
+	_, err := db.addLease(id, l.ttl)
+	return err
+}

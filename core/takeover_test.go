@@ -1,0 +1,126 @@
+package core
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/kubetab/kubetab/core/etcd"
+)
+
+// inProtobuf is a record as a store has it.
+func inProtobuf(t *testing.T, of runtime.Object) []byte {
+	t.Helper()
+	var record bytes.Buffer
+	if err := protobufserializer.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme).Encode(of, &record); err != nil {
+		t.Fatal(err)
+	}
+	return record.Bytes()
+}
+
+// TestUnreadable: what one record would keep an API server from listing is found.
+func TestUnreadable(t *testing.T) {
+	pod := inProtobuf(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}})
+	of := func(apiVersion, kind string) []byte {
+		text := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: []byte{0xff}}
+		wire, err := text.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]byte("k8s\x00"), wire...)
+	}
+	for what, tc := range map[string]struct {
+		key    string
+		record []byte
+		want   string // empty: it can be read
+	}{
+		"a Pod":                    {"/registry/pods/default/web", pod, ""},
+		"a CRD":                    {"/registry/apiextensions.k8s.io/customresourcedefinitions/x", []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"x"}}`), ""},
+		"an APIService":            {"/registry/apiregistration.k8s.io/apiservices/x", []byte(`{"kind":"APIService","apiVersion":"apiregistration.k8s.io/v1","metadata":{"name":"x"}}`), ""},
+		"a custom resource":        {"/registry/sea.example/boats/default/ada", []byte(`{"kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"}}`), ""},
+		"half a Pod":               {"/registry/pods/default/web", pod[:len(pod)/2], "no type"},
+		"a damaged Pod":            {"/registry/pods/default/web", of("v1", "Pod"), "EOF"},
+		"a version of the future":  {"/registry/deployments/default/web", of("apps/v9", "Deployment"), "this build has no Deployment of apps/v9"},
+		"a kind of the future":     {"/registry/fleets/default/web", of("apps/v1", "Fleet"), "this build has no Fleet of apps/v1"},
+		"a group of the future":    {"/registry/fleets/default/web", of("fleet.k8s.io/v1", "Fleet"), "no custom resource"},
+		"bytes":                    {"/registry/pods/default/web", []byte{0, 1, 2}, "no type"},
+		"a note of the API server": {"compact_rev_key", []byte("12"), "none of an API's"},
+	} {
+		err := unreadable(tc.key, tc.record)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", what, err, tc.want)
+		}
+	}
+}
+
+// TestTakeOver: an engine that was frozen becomes what another one is that it has
+// nothing in common with, but for what it cannot read.
+func TestTakeOver(t *testing.T) {
+	ctx := t.Context()
+	theirs := map[string]etcd.Entry{}
+	earlier, err := etcd.Open(etcd.Options{Tap: func(e etcd.Entry) { theirs[e.Name] = e }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := earlier.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	put := func(key string, record []byte) {
+		t.Helper()
+		if _, err := earlier.Client().KV.Put(ctx, key, string(record)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine := inProtobuf(t, &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "of-an-earlier-visit"},
+	})
+	put("/registry/configmaps/default/mine", mine)
+	put("/registry/configmaps/default/broken", []byte("k8s\x00nothing"))
+	var entries []etcd.Entry
+	for _, e := range theirs {
+		entries = append(entries, e)
+	}
+	identity, err := NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	e := start(t, Config{AwaitIdentity: true})
+	e.Freeze()
+	if _, err := e.TakeOver(ctx, identity[:10], nil, entries); err == nil || !strings.Contains(err.Error(), "restore the identity") {
+		t.Errorf("half an identity: %v", err)
+	}
+	if _, err := e.TakeOver(ctx, identity, entries, entries); !errors.Is(err, etcd.ErrBase) {
+		t.Errorf("entries that do not follow their base: %v", err)
+	}
+	left, err := e.TakeOver(ctx, identity, nil, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 1 || left[0].Key != "/registry/configmaps/default/broken" {
+		t.Errorf("left out: %v", left)
+	}
+	c := clientFor(t, e)
+	found, err := c.CoreV1().ConfigMaps("default").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := ""
+	for _, each := range found.Items {
+		if each.Name == "mine" {
+			uid = string(each.UID)
+		}
+	}
+	if uid != "of-an-earlier-visit" {
+		t.Errorf("the UID is %q", uid)
+	}
+}
