@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubetab/kubetab/core/controllers"
+	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/node"
 	"github.com/kubetab/kubetab/core/scheduling"
 )
@@ -23,8 +24,9 @@ type controlLoops struct {
 	serving     <-chan struct{}                 // closed when the server ends, and with it the informers
 	dialer      *node.Dialer                    // the server's way to kubelets and Pods
 	controllers *controllers.Controllers
-	running     sync.WaitGroup  // the scheduler and the nodes
-	ctx         context.Context // start's
+	running     sync.WaitGroup      // the scheduler and the nodes
+	ctx         context.Context     // start's
+	views       []*informerset.Held // what all of them hear through; set by start
 }
 
 // newControlLoops fails on a name in cfg.Controllers that upstream does not
@@ -58,6 +60,7 @@ func (l *controlLoops) start(ctx context.Context, ready func(context.Context) er
 	if err := l.controllers.Start(ctx, l.informers, l.serving, ready); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
+	l.views = l.controllers.Views()
 	shared := l.controllers.Informers()
 	if l.cfg.Nodes > 0 {
 		if err := l.startNodes(ctx, shared, failed); err != nil {
@@ -75,6 +78,7 @@ func (l *controlLoops) start(ctx context.Context, ready func(context.Context) er
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
+	l.views = append(l.views, scheduler.View())
 	l.running.Go(func() { scheduler.Run(ctx) })
 	return nil
 }
@@ -86,10 +90,13 @@ func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInfor
 	if err != nil {
 		return err
 	}
-	nodes, err := node.New(node.Config{Client: client, Informers: inf, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Dialer: l.dialer, API: l.loopback.Transport})
+	view := informerset.Hold(ctx, inf)
+	nodes, err := node.New(node.Config{Client: client, Informers: view, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Dialer: l.dialer, API: l.loopback.Transport})
 	if err != nil {
 		return err
 	}
+	view.Release()
+	l.views = append(l.views, view)
 	ended := make(chan struct{})
 	l.running.Go(func() {
 		defer close(ended)

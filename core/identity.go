@@ -14,11 +14,13 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	clientv3kubernetes "go.etcd.io/etcd/client/v3/kubernetes"
 	"gopkg.in/go-jose/go-jose.v2/jwt"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -26,6 +28,7 @@ import (
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
 	"github.com/kubetab/kubetab/core/controllers"
+	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/etcd"
 )
 
@@ -199,14 +202,47 @@ func (e *Engine) Restore(ctx context.Context, kept []byte, entries []etcd.Entry)
 	if e.held == nil {
 		return errors.New("restore the objects: the engine was not frozen")
 	}
-	if err := e.held.Replay(entries); err != nil {
+	if err := e.leap(func() error { return e.held.Replay(entries) }); err != nil {
 		return fmt.Errorf("restore the objects: %w", err)
 	}
-	e.held.Release()
 	if err := e.identify(ctx, id); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return nil
+}
+
+// leapPatience bounds how long controllers hear nothing after a leap.
+const leapPatience = 10 * time.Second
+
+// leap has f change the store, which is held, and lets others write again if that
+// succeeds. Controllers, scheduler and kubelets hear of it when all caches have it.
+func (e *Engine) leap(f func() error) error {
+	var step *informerset.Step
+	select {
+	case <-e.started:
+		step = informerset.Begin(e.loops.views)
+	default: // they will begin with all that there is
+	}
+	last := map[schema.GroupKind]int64{}
+	from := e.held.Revision()
+	err := f()
+	if err == nil {
+		e.held.Changed(from, func(_, value string, rev int64) {
+			if of, ok := storedType([]byte(value)); ok {
+				kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()
+				last[kind] = max(last[kind], rev)
+			}
+		})
+		e.held.Release()
+	}
+	if step != nil {
+		go func() {
+			ctx, cancel := context.WithTimeout(e.loops.ctx, leapPatience)
+			defer cancel()
+			step.End(ctx, last)
+		}()
+	}
+	return err
 }
 
 // identify makes id the engine's, and lets those start who have waited for one.

@@ -35,11 +35,14 @@ func (e *Engine) TakeOver(ctx context.Context, kept []byte, base, entries []etcd
 	if e.held == nil {
 		return nil, errors.New("restore the objects: the engine was not frozen")
 	}
-	left, err := e.held.Adopt(base, entries, adoption)
+	var left []etcd.LeftOut
+	err = e.leap(func() (err error) {
+		left, err = e.held.Adopt(base, entries, adoption)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("restore the objects: %w", err)
 	}
-	e.held.Release()
 	if err := e.identify(ctx, id); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}

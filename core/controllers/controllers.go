@@ -86,6 +86,7 @@ type Controllers struct {
 	component componentconfig.KubeControllerManagerConfiguration
 
 	informers *informerset.Set // set by Start, before the controllers that need it
+	views     []*informerset.Held
 	running   sync.WaitGroup
 }
 
@@ -186,6 +187,10 @@ func (c *Controllers) Informers() informers.SharedInformerFactory {
 	return c.informers
 }
 
+// Views are what the controllers hear through. They are all there when Start has
+// returned.
+func (c *Controllers) Views() []*informerset.Held { return c.views }
+
 // Start builds and runs the controllers until ctx ends; Wait waits for them.
 // Those that a server is hardly usable without start at once, on own, the API
 // server's informers, which are started until serving ends; own may be nil, and
@@ -243,6 +248,7 @@ func (c *Controllers) StartIdentified(ctx context.Context, identity Identity) er
 // launch builds the enabled controllers among those chosen over held, which it
 // releases, starts their informers, and runs them.
 func (c *Controllers) launch(ctx context.Context, shared app.ControllerContext, held *informerset.Held, chosen func(controller) bool) error {
+	c.views = append(c.views, held)
 	var built []app.Controller
 	for _, row := range table {
 		if !chosen(row) || !c.enabled[row.name] {

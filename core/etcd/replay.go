@@ -90,6 +90,27 @@ func (db *DB) Hold() *Hold {
 // Release lets the others write. Releasing twice is harmless.
 func (h *Hold) Release() { h.release() }
 
+// Revision is that of the newest write.
+func (h *Hold) Revision() int64 { return h.db.rev }
+
+// Changed calls f with each key that has been written after revision since and
+// what its value is, or was before it was deleted, and with the revision of that.
+func (h *Hold) Changed(since int64, f func(key, value string, rev int64)) {
+	db := h.db
+	db.index.ascend(newSpan("", "\x00"), func(k *history) bool {
+		v := k.last(db.rev)
+		if v == nil || v.mod <= since {
+			return true
+		}
+		value := v.value
+		if before := db.index.before(v); v.deleted() && before != nil {
+			value = before.value
+		}
+		f(v.key, value, v.mod)
+		return true
+	})
+}
+
 // Replay does again what another store did after the revision that this one is at:
 // objects, revisions and leases are the other's, and watchers see what happened as
 // they would have seen it there. Leases have their full time to live again. It must

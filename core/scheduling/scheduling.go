@@ -78,6 +78,9 @@ func New(ctx context.Context, cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
+// View is what the scheduler hears through.
+func (s *Scheduler) View() *informerset.Held { return s.informers }
+
 // Run schedules until ctx ends. It first waits until the scheduler has seen
 // every object there is, as kube-scheduler does.
 func (s *Scheduler) Run(ctx context.Context) {

@@ -10,18 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/informers/internalinterfaces"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 )
 
 // Held is a view of a factory through which handlers hear nothing until
-// Release. Upstream's constructors add handlers to informers which they expect
+// Release, and again between Pause and the next Release. Upstream's constructors add handlers to informers which they expect
 // not to run yet, and set fields that those handlers use afterwards; with
 // informers that do run, a handler may be called in the middle of that.
 type Held struct {
 	Groups
 	factory informers.SharedInformerFactory
-	gate    gate
-	once    sync.Once
+	gate    *gate
+
+	mu    sync.Mutex
+	given map[schema.GroupKind]cache.SharedIndexInformer // by InformerFor
 }
 
 var _ informers.SharedInformerFactory = (*Held)(nil)
@@ -29,18 +32,34 @@ var _ informers.SharedInformerFactory = (*Held)(nil)
 // gate is open when released is closed. When ended is closed instead, what
 // waits goes away.
 type gate struct {
+	ended <-chan struct{}
+
+	mu       sync.Mutex
 	released chan struct{}
-	ended    <-chan struct{}
+	open     bool
 }
 
-func (g gate) pass() bool {
-	select {
-	case <-g.released:
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case open && !g.open:
+		close(g.released)
+	case !open && g.open:
+		g.released = make(chan struct{})
+	}
+	g.open = open
+}
+
+func (g *gate) pass() bool {
+	g.mu.Lock()
+	open, released := g.open, g.released
+	g.mu.Unlock()
+	if open {
 		return true
-	default:
 	}
 	select {
-	case <-g.released:
+	case <-released:
 		return true
 	case <-g.ended:
 		return false
@@ -50,17 +69,26 @@ func (g gate) pass() bool {
 // Hold returns a view of factory. Handlers that still wait when ctx ends are
 // never called.
 func Hold(ctx context.Context, factory informers.SharedInformerFactory) *Held {
-	h := &Held{factory: factory, gate: gate{make(chan struct{}), ctx.Done()}}
+	h := &Held{factory: factory, gate: &gate{ended: ctx.Done(), released: make(chan struct{})}, given: map[schema.GroupKind]cache.SharedIndexInformer{}}
 	h.Groups = Groups{Factory: h}
 	return h
 }
 
 // Release lets events through: those that have been waiting, and all others.
-func (h *Held) Release() { h.once.Do(func() { close(h.gate.released) }) }
+func (h *Held) Release() { h.gate.set(true) }
+
+// Pause keeps back events from now on, while the informers' caches go on.
+func (h *Held) Pause() { h.gate.set(false) }
 
 // InformerFor returns the factory's informer for obj's type.
 func (h *Held) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return heldInformer{h.factory.InformerFor(obj, newFunc), h.gate}
+	informer := h.factory.InformerFor(obj, newFunc)
+	if kinds, _, err := scheme.Scheme.ObjectKinds(obj); err == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.given[kinds[0].GroupKind()] = informer
+	}
+	return heldInformer{informer, h.gate}
 }
 
 // ForResource returns the factory's informer for resource, or its error.
@@ -96,7 +124,7 @@ func (h *Held) InformerName() *cache.InformerName { return h.factory.InformerNam
 
 type heldGeneric struct {
 	informers.GenericInformer
-	gate gate
+	gate *gate
 }
 
 func (g heldGeneric) Informer() cache.SharedIndexInformer {
@@ -105,7 +133,7 @@ func (g heldGeneric) Informer() cache.SharedIndexInformer {
 
 type heldInformer struct {
 	cache.SharedIndexInformer
-	gate gate
+	gate *gate
 }
 
 // AddEventHandler fails when the informer has ended.
@@ -126,7 +154,7 @@ func (i heldInformer) AddEventHandlerWithOptions(handler cache.ResourceEventHand
 // heldHandler waits in the goroutine that its informer has for it alone.
 type heldHandler struct {
 	handler cache.ResourceEventHandler
-	gate    gate
+	gate    *gate
 }
 
 func (h heldHandler) OnAdd(obj any, initial bool) {
