@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core"
@@ -26,18 +25,7 @@ import (
 func TestClockPath(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	e, err := core.New(context.Background(), core.Config{Nodes: 2, Clock: clock.New(nil), DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	if err := e.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(e.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, client := living(t, core.Config{Nodes: 2, Clock: clock.New(nil), DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters"}}})
 	until := func(what string, condition func() bool) {
 		t.Helper()
 		for !condition() {
@@ -149,6 +137,7 @@ func TestClockPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		until("the Pod runs", func() bool {
+			var err error
 			p, err = pods.Get(ctx, "tolerant", metav1.GetOptions{})
 			return err == nil && p.Status.Phase == v1.PodRunning
 		})

@@ -25,18 +25,7 @@ import (
 func TestNodes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	e, err := core.New(context.Background(), core.Config{Nodes: 2, DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters", "system:authenticated"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := e.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
+	e, _ := living(t, core.Config{Nodes: 2, DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters", "system:authenticated"}}})
 	front := httptest.NewServer(e.Handler())
 	t.Cleanup(front.Close)
 	config := &rest.Config{Host: front.URL}
@@ -99,18 +88,7 @@ func TestNodes(t *testing.T) {
 func TestManyPods(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	e, err := core.New(context.Background(), core.Config{Nodes: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	if err := e.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(e.RESTConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, client := living(t, core.Config{Nodes: 10})
 	labels := map[string]string{"app": "many"}
 	many := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "many"}, Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To[int32](1000),

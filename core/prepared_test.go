@@ -41,20 +41,8 @@ type prepared struct {
 func prepare(t *testing.T, name string) *prepared {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	e, err := core.New(context.Background(), core.Config{Nodes: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := e.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
-	config := e.RESTConfig()
-	p := &prepared{T: t, ctx: ctx, client: kubernetes.NewForConfigOrDie(config), objects: dynamic.NewForConfigOrDie(config)}
+	e, client := living(t, core.Config{Nodes: 2})
+	p := &prepared{T: t, ctx: ctx, client: client, objects: dynamic.NewForConfigOrDie(e.RESTConfig())}
 	p.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(p.client.Discovery()))
 	files, err := filepath.Glob(filepath.Join("..", "clusters", name, "*.yaml"))
 	if err != nil || len(files) == 0 {

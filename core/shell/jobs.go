@@ -164,7 +164,7 @@ func (k *session) endJobs() {
 	}
 }
 
-// find returns the job that %1, %%, %+, %-, %text or a process number means.
+// findJob returns the job that %1, %%, %+, %-, %text or a process number means.
 func (k *session) findJob(word string) *job {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -209,13 +209,9 @@ func (k *session) listJobs(c *coreutils.Call) int {
 
 // foreground is fg: ^C then ends the job.
 func (k *session) foreground(c *coreutils.Call) int {
-	word := ""
-	if len(c.Args) > 0 {
-		word = c.Args[0]
-	}
-	j := k.findJob(cmp.Or(word, "%+"))
+	j := k.namedJob(c)
 	if j == nil {
-		return k.noJob(c, word)
+		return 1
 	}
 	fmt.Fprintln(c.Stdout, j.text)
 	defer k.forget(j)
@@ -229,6 +225,21 @@ func (k *session) foreground(c *coreutils.Call) int {
 	}
 }
 
+// namedJob is the job that c names, or the current one; nil when c has been told
+// that there is none.
+func (k *session) namedJob(c *coreutils.Call) *job {
+	word := ""
+	if len(c.Args) > 0 {
+		word = c.Args[0]
+	}
+	j := k.findJob(cmp.Or(word, "%+"))
+	if j == nil {
+		k.noJob(c, word)
+	}
+	return j
+}
+
+// noJob says that there is none, and returns the exit code for that.
 func (k *session) noJob(c *coreutils.Call, word string) int {
 	if word == "" {
 		word = "current"
@@ -239,13 +250,9 @@ func (k *session) noJob(c *coreutils.Call, word string) int {
 
 // resume is bg: nothing stops a job here, so that there is nothing to resume.
 func (k *session) resume(c *coreutils.Call) int {
-	word := ""
-	if len(c.Args) > 0 {
-		word = c.Args[0]
-	}
-	j := k.findJob(cmp.Or(word, "%+"))
+	j := k.namedJob(c)
 	if j == nil {
-		return k.noJob(c, word)
+		return 1
 	}
 	fmt.Fprintf(c.Stderr, "bash: bg: job %d already in background\n", j.number)
 	return 0

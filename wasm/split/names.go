@@ -19,21 +19,30 @@ func (m *module) readNames() error {
 	if err != nil {
 		return err
 	}
-	for at := 0; ; at++ {
-		next := bytes.Index(memory[at:], tableHeader)
-		if next < 0 {
-			return errors.New("no function table: not a module of Go's, or of a Go whose table has another layout")
-		}
-		at += next
-		table, err := gosym.NewTable(nil, gosym.NewLineTable(memory[at:], 0))
+	return m.searchTable(memory, func(start int) bool {
+		table, err := gosym.NewTable(nil, gosym.NewLineTable(memory[start:], 0))
 		if err != nil || len(table.Funcs) != len(m.functions) {
-			continue // these bytes are something else
+			return false // these bytes are something else
 		}
 		m.names = make([]string, len(table.Funcs))
 		for f, function := range table.Funcs {
 			m.names[f] = function.Name
 		}
-		return nil
+		return true
+	})
+}
+
+// searchTable calls is with each address in memory where Go's function table may
+// begin, until it is the table. The error is that none is.
+func (m *module) searchTable(memory []byte, is func(start int) bool) error {
+	for start := 0; ; start++ {
+		next := bytes.Index(memory[start:], tableHeader)
+		if next < 0 {
+			return errors.New("no function table: not a module of Go's, or of a Go whose table has another layout")
+		}
+		if start += next; is(start) {
+			return nil
+		}
 	}
 }
 

@@ -112,15 +112,12 @@ func (m *module) findTable() (*functionTable, error) {
 	}
 	image = append(image, make([]byte, 8*moduleWords)...)
 	t := &functionTable{image: image, functions: len(m.functions)}
-	for t.start = 0; ; t.start++ {
-		next := bytes.Index(image[t.start:], tableHeader)
-		if next < 0 {
-			return nil, errors.New("no function table: not a module of Go's, or of a Go whose table has another layout")
-		}
-		t.start += next
-		if t.word(t.start+8) == len(m.functions) {
-			break
-		}
+	err = m.searchTable(image, func(start int) bool {
+		t.start = start
+		return t.word(start+8) == len(m.functions)
+	})
+	if err != nil {
+		return nil, err
 	}
 	t.names = t.start + t.word(t.start+firstOffset)
 	t.lines = t.start + t.word(t.start+firstOffset+24)

@@ -150,6 +150,13 @@ func TestSleepIsOnTheClock(t *testing.T) {
 	}
 }
 
+// isWaiting reports whether the script has come to wait.
+func (s *session) isWaiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting > 0
+}
+
 func TestSignals(t *testing.T) {
 	ended := func(b *box) func() bool { return func() bool { return len(b.ended) > 0 } }
 	t.Run("a server ends", func(t *testing.T) {
@@ -171,7 +178,7 @@ func TestSignals(t *testing.T) {
 	t.Run("wait is interrupted", func(t *testing.T) {
 		b := run(t, "busybox", "sh", "-c", "trap 'echo bye' TERM; sleep 1000 & echo up; wait; echo after")
 		b.step(t, func() bool { return b.Log.Tail(1, 100) == "up\n" })
-		time.Sleep(5 * time.Millisecond) // until the script waits
+		b.step(t, func() bool { return b.main.isWaiting() })
 		b.Signal("TERM")
 		b.step(t, ended(b))
 		if got := b.Log.Tail(9, 100); got != "up\nbye\nafter\n" {
