@@ -38,13 +38,19 @@ func (s *Shell) Identity() (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	identity := Identity{Context: config.CurrentContext, Groups: []string{}}
+	identity := Identity{Context: config.CurrentContext}
+	identity.User, identity.Groups = s.actsAs(config)
+	return identity, nil
+}
+
+// actsAs names the user of the current context, if the kubeconfig says it.
+func (s *Shell) actsAs(config *clientcmdapi.Config) (name string, groups []string) {
 	if c := config.Contexts[config.CurrentContext]; c != nil {
 		if info := config.AuthInfos[c.AuthInfo]; info != nil {
-			identity.User, identity.Groups = s.userOf(info)
+			return s.userOf(info)
 		}
 	}
-	return identity, nil
+	return "", []string{}
 }
 
 // userOf names the user of a kubeconfig.
@@ -60,8 +66,8 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 	return "", []string{}
 }
 
-// Become makes the current context of the kubeconfig one of who, made if there
-// is none: for a person the one that is there, for others one in which the first
+// Become makes the current context of the kubeconfig one of who, if it is not,
+// made if there is none: for a person the one that is there, for others one in which the first
 // person impersonates them, as kubectl --as does. A service account is then in
 // its namespace, as in its Pods. The error is that of the file.
 func (s *Shell) Become(who Identity) error {
@@ -73,6 +79,9 @@ func (s *Shell) Become(who Identity) error {
 		return err
 	}
 	name := who.User
+	if now, _ := s.actsAs(config); now == name {
+		return nil
+	}
 	if isPerson := slices.ContainsFunc(core.People, func(p core.Person) bool { return p.Name == name }); isPerson {
 		// Somebody may have removed them.
 		if config.AuthInfos[name] == nil {

@@ -74,7 +74,8 @@ const unreadableName = "kubeconfig.unreadable"
 
 // RestoreKubeconfig makes the kubeconfig what it was in an earlier engine, by text
 // that GET /kubetab/kubeconfig answered there. What has been added to the present
-// one stays, and so does its current context if that is not the first.
+// one stays, and so does its current context if that is not the first and one of
+// somebody else.
 //
 // It fails on text that is no kubeconfig, or one of nothing: the present one is
 // left as it is then, and the text put into a file of the home folder. Other
@@ -101,7 +102,9 @@ func (s *Shell) RestoreKubeconfig(text []byte) error {
 	added(kept.Clusters, present.Clusters, first.Clusters)
 	added(kept.AuthInfos, present.AuthInfos, first.AuthInfos)
 	added(kept.Contexts, present.Contexts, first.Contexts)
-	if name := present.CurrentContext; name != first.CurrentContext && present.Contexts[name] != nil {
+	now, _ := s.actsAs(present)
+	then, _ := s.actsAs(kept)
+	if name := present.CurrentContext; name != first.CurrentContext && present.Contexts[name] != nil && now != then {
 		c := present.Contexts[name]
 		kept.CurrentContext, kept.Contexts[name] = name, c
 		if present.AuthInfos[c.AuthInfo] != nil {

@@ -72,6 +72,17 @@ func TestKubeconfigOutlivesTheEngine(t *testing.T) {
 		t.Errorf("kept %q", got)
 	}
 
+	// Who has become the same before, or becomes it again, is in that context all the same.
+	startAnew(t)
+	become(t, url, "kubetab-view")
+	if code, text := askKubeconfig(t, http.MethodPut, url, kept); code != http.StatusNoContent {
+		t.Fatalf("%d %s", code, text)
+	}
+	become(t, url, "kubetab-view")
+	if got := must("kubectl config current-context"); got != "mine\n" {
+		t.Errorf("after the same identity: %q", got)
+	}
+
 	// Who has become somebody else before it came back stays so.
 	startAnew(t)
 	become(t, url, "kubetab-edit")

@@ -168,27 +168,30 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await page.getByText('cannot be read: nodes=many is no number').waitFor();
 });
 
-/** Does something with what the engine of the page keeps, from a page of the site that starts none. */
-async function withKept(page: Page, task: string): Promise<unknown> {
+/** Runs a program on the store of what the engine keeps, from a page of the site that starts none. */
+async function withKept(page: Page, program: string): Promise<unknown> {
   await page.goto(`${site.url}manifest.json`);
-  return page.evaluate(
-    (body) =>
-      new Promise((told, failed) => {
-        const opening = indexedDB.open('kubetab', 1);
-        opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
-        opening.onerror = () => failed(opening.error);
-        opening.onsuccess = () => {
-          const change = opening.result.transaction('journal', 'readwrite');
-          const answer = { of: null as unknown };
-          new Function('store', 'answer', body)(change.objectStore('journal'), answer);
-          change.oncomplete = () => {
-            opening.result.close();
-            told(answer.of);
-          };
-        };
-      }),
-    task,
-  );
+  // The engine of the page that was here before ends by and by.
+  await page.evaluate(async () => {
+    const isKept = ({ name }: LockInfo) => name?.startsWith('kubetab-kept-') ?? false;
+    while ((await navigator.locks.query()).held?.some(isKept));
+  });
+  return page.evaluate(`new Promise((told, failed) => {
+    const opening = indexedDB.open('kubetab', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
+    opening.onerror = () => failed(opening.error);
+    opening.onsuccess = () => {
+      const change = opening.result.transaction('journal', 'readwrite');
+      const store = change.objectStore('journal');
+      const answer = { of: null };
+      change.onabort = () => failed(change.error);
+      change.oncomplete = () => {
+        opening.result.close();
+        told(answer.of);
+      };
+      ${program}
+    };
+  })`);
 }
 
 /** Makes everything that is kept that of a build of another name. */
