@@ -153,7 +153,8 @@ type Flags struct {
 
 // Flags takes one-letter flags off the front of the arguments, each with its
 // value where values names the letter, and the number in "-5" under '#'.
-// Long flags are kept by their name under Long.
+// Long flags are kept by their name under Long. Of several values the last
+// counts; those of -e are lines, as grep and sed take them.
 func (k *Call) Flags(values string) Flags {
 	f := Flags{On: map[byte]bool{}, Value: map[byte]string{}, Long: map[string]string{}}
 	args := k.Args
@@ -184,11 +185,14 @@ func (k *Call) Flags(values string) Flags {
 			if !contains(values, letter) {
 				continue
 			}
-			if i+1 < len(arg) {
-				f.Value[letter] = arg[i+1:]
-			} else if len(args) > 0 {
-				f.Value[letter], args = args[0], args[1:]
+			value := arg[i+1:]
+			if value == "" && len(args) > 0 {
+				value, args = args[0], args[1:]
 			}
+			if earlier, ok := f.Value[letter]; ok && letter == 'e' {
+				value = earlier + "\n" + value
+			}
+			f.Value[letter] = value
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 // textCommands read text and print text.
 var textCommands = map[string]func(*Call) int{
-	"cat": cat, "head": head, "tail": tail, "wc": wc, "grep": grep, "egrep": grep, "fgrep": grep, "sort": sortCommand, "uniq": uniq,
+	"cat": cat, "less": cat, "more": cat, "tac": tac, "head": head, "tail": tail, "wc": wc, "grep": grep, "egrep": grep, "fgrep": grep, "sort": sortCommand, "uniq": uniq,
 	"tr": tr, "cut": cutCommand, "sed": sed, "tee": tee, "rev": rev, "nl": nl, "base64": base64Command,
 	"md5sum":    func(k *Call) int { return sum(k, md5.New) },
 	"sha1sum":   func(k *Call) int { return sum(k, sha1.New) },
@@ -28,6 +29,15 @@ func cat(k *Call) int {
 		_, err := io.Copy(k.Stdout, r)
 		return err
 	})
+}
+
+// tac prints lines in reverse order.
+func tac(k *Call) int {
+	text, code := k.all(k.Flags("").Rest)
+	for _, line := range slices.Backward(text) {
+		fmt.Fprintln(k.Stdout, line)
+	}
+	return code
 }
 
 // lines reads r line by line, each without its newline.

@@ -66,10 +66,10 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 	return "", []string{}
 }
 
-// Become makes the current context of the kubeconfig one of who, if it is not,
-// made if there is none: for a person the one that is there, for others one in which the first
-// person impersonates them, as kubectl --as does. A service account is then in
-// its namespace, as in its Pods. The error is that of the file.
+// Become makes the current context of the kubeconfig one of who, if it is not, made
+// if there is none: for a person the one that is there, for others one in which
+// the first person impersonates them, as kubectl --as does. A service account is
+// then in its namespace, as in its Pods. The error is that of the file.
 func (s *Shell) Become(who Identity) error {
 	if err := s.prepare(); err != nil {
 		return err

@@ -25,6 +25,7 @@ func init() {
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
 		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "wait": (*session).waitFor,
+		spool: (*session).spool,
 	}
 }
 

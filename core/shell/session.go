@@ -44,7 +44,8 @@ type session struct {
 
 	mu      sync.Mutex
 	history []string
-	jobs    []*job // in the order of their numbers
+	jobs    []*job   // in the order of their numbers
+	spooled []string // files that stand for <(command)
 }
 
 // newSession returns a shell in dir, with the variables env in place of those
@@ -108,8 +109,10 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 		return 2, true
 	}
 	defer k.shell.files.changed()
+	defer k.forgetSpooled()
 	for _, stmt := range file.Stmts {
 		nameLastJob(stmt)
+		substituteProcesses(stmt)
 		if stmt.Background {
 			k.background(stmt)
 			code = 0

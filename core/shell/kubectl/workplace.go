@@ -44,6 +44,12 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 		if input, err = spool(k.In); err != nil {
 			return nil, err
 		}
+		k.Args = slices.Clone(k.Args)
+		for i, arg := range k.Args {
+			if before, ok := strings.CutSuffix(arg, stdinName); ok && (before == "" || strings.HasPrefix(arg, "-")) {
+				k.Args[i] = before + input.Name()
+			}
+		}
 	}
 	discard := func() {
 		if input != nil {
@@ -88,6 +94,10 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 		discard()
 	}, nil
 }
+
+// stdinName is what a command line may call its standard input, where the name of
+// a file belongs: there is no such file here.
+const stdinName = "/dev/stdin"
 
 func setVariables(env map[string]string) {
 	for _, name := range variables {
@@ -156,7 +166,7 @@ func needs(args []string) (names, stdin bool) {
 		if !given && i+1 < len(args) {
 			value = args[i+1]
 		}
-		stdin = stdin || value == "-"
+		stdin = stdin || value == "-" || value == stdinName
 	}
 	return names || slices.Contains(fileCommands, command), stdin
 }

@@ -33,7 +33,7 @@ export class Kept {
   #written: Promise<void> = Promise.resolve();
   #stopped = false;
   /** Whose cluster is being taken over: until it is, nothing is written. */
-  #taking: { readonly base: string; unlock: () => void; forget: boolean } | null = null;
+  #taking: { readonly base: string; unlock: (() => void) | null; forget: boolean } | null = null;
   #ignoresOthers = false;
 
   /** @param base names the snapshot */
@@ -41,8 +41,7 @@ export class Kept {
     this.#base = base;
     this.#database = open();
     this.#database.catch((error) => this.#fail(error));
-    // Nobody takes over what is in use.
-    void lock(base);
+    void lock(base, Number.POSITIVE_INFINITY); // nobody shall delete what is in use
   }
 
   /** Everything, with what was given to keep before. Without a database there is nothing. */
@@ -56,10 +55,10 @@ export class Kept {
       if (mine.entries.length > 0 || this.#ignoresOthers) {
         return { ...mine, isOfOther: false, others: others.length };
       }
-      for (const base of others) {
-        const unlock = await lock(base);
-        if (!unlock) continue;
-        this.#taking = { base, unlock, forget: false };
+      const [base] = others;
+      if (base !== undefined) {
+        // The engine of a page that has just been reloaded may take a moment to end.
+        this.#taking = { base, unlock: await lock(base, PATIENCE), forget: false };
         return { ...(await this.#read(base)), isOfOther: true, others: others.length };
       }
       return { ...mine, isOfOther: false, others: others.length };
@@ -105,9 +104,16 @@ export class Kept {
     return [...times.keys()].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
   }
 
-  /** The engine has taken over what `read` gave of another build; it is forgotten if there is nothing more in it. */
-  takenOver(isWhole: boolean): void {
-    if (this.#taking) this.#taking.forget = isWhole;
+  /**
+   * The engine has taken over what `read` gave of another build.
+   *
+   * @returns whether that is forgotten then: there is nothing more in it, and no engine uses it
+   */
+  takenOver(isWhole: boolean): boolean {
+    const taking = this.#taking;
+    if (!taking) return false;
+    taking.forget = isWhole && taking.unlock !== null;
+    return taking.forget;
   }
 
   /** What `read` gave of another build is of no use, and left as it is: what comes is a cluster that begins. */
@@ -125,7 +131,7 @@ export class Kept {
     const others = await this.#others();
     let left = 0;
     for (const base of others) {
-      const unlock = await lock(base);
+      const unlock = await lock(base, 0);
       if (!unlock) {
         left++;
         continue;
@@ -155,7 +161,7 @@ export class Kept {
   }
 
   #endTaking(): void {
-    this.#taking?.unlock();
+    this.#taking?.unlock?.();
     this.#taking = null;
   }
 
@@ -248,16 +254,25 @@ function allOf(base: string): IDBKeyRange {
   return IDBKeyRange.bound([base], [base, []]);
 }
 
-/** Takes the lock of a cluster, until what it returns is called; null when somebody else has it. */
-async function lock(base: string): Promise<(() => void) | null> {
+/** How long what another engine keeps is waited for, in ms. */
+const PATIENCE = 3000;
+
+/** Takes the lock of a cluster, until what it returns is called; null when somebody else has it for so many ms. */
+async function lock(base: string, patience: number): Promise<(() => void) | null> {
   if (!navigator.locks) return () => undefined;
-  return new Promise((got, failed) => {
+  const options: LockOptions =
+    patience === 0
+      ? { ifAvailable: true }
+      : Number.isFinite(patience)
+        ? { signal: AbortSignal.timeout(patience) }
+        : {};
+  return new Promise((got) => {
     navigator.locks
-      .request(`kubetab-kept-${base}`, { ifAvailable: true }, (granted) => {
+      .request(`kubetab-kept-${base}`, options, (granted) => {
         if (!granted) return got(null);
         return new Promise<void>((unlock) => got(unlock));
       })
-      .catch(failed);
+      .catch(() => got(null));
   });
 }
 

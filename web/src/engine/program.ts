@@ -273,10 +273,9 @@ export class Program {
       takenOver: (left) => {
         if (!alive()) return;
         const leftOut = left === '' ? [] : left.split('\n');
-        const { otherBuilds } = this.#run;
-        const isWhole = leftOut.length === 0;
-        this.#run = { ...this.#run, leftOut, otherBuilds: isWhole ? otherBuilds - 1 : otherBuilds };
-        this.#kept?.takenOver(isWhole);
+        const isForgotten = this.#kept?.takenOver(leftOut.length === 0) ?? false;
+        const otherBuilds = this.#run.otherBuilds - (isForgotten ? 1 : 0);
+        this.#run = { ...this.#run, leftOut, otherBuilds };
       },
       fatal: (message) => {
         this.#fatal ||= message;
