@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -34,7 +35,14 @@ func (s *Shell) Identity() (Identity, error) {
 	if err := s.prepare(); err != nil {
 		return Identity{}, err
 	}
-	config, err := clientcmd.LoadFromFile(s.kubeconfig())
+	text, err := os.ReadFile(s.kubeconfig())
+	if err != nil {
+		return Identity{}, err
+	}
+	if len(text) == 0 {
+		return Identity{}, errors.New("the kubeconfig is empty: it may be being written")
+	}
+	config, err := clientcmd.Load(text)
 	if err != nil {
 		return Identity{}, err
 	}
