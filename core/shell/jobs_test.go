@@ -12,7 +12,7 @@ func TestJobs(t *testing.T) {
 	s.sees(`(?s)\[1\] 1001\n.*~ \$ $`)
 	s.types("cat &\r") // which must not take what is typed next
 	s.sees(`(?s)\[2\] 1002\n.*~ \$ $`)
-	s.types("echo typed\r")
+	s.types("while kill -0 1002 2>/dev/null; do sleep 0.01; done; echo typed\r")
 	s.sees(`(?s)\ntyped\n.*\[2\]\+  Done +cat\n.*~ \$ $`)
 	s.types("jobs\r")
 	s.sees(`\[1\]\+  Running +sleep 60 &\n`)
