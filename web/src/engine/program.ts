@@ -91,7 +91,12 @@ export class Program {
         return asTaken ? fetchSnapshot(info, base, ofSnapshot) : null;
       };
       const [module, snapshot, earlier] = await Promise.all([
-        compileModule(info, base, ofModule),
+        compileModule(
+          info,
+          base,
+          ofModule,
+          reading.then(({ from }) => from !== null),
+        ),
         fitting(),
         reading,
       ]);
