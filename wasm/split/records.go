@@ -65,21 +65,6 @@ func (t *functionTable) recordEnd(f int) int {
 	return r + recordSize + 4*(t.at(r+recordNPCData)+int(t.image[r+recordNFunc]))
 }
 
-// lineTables calls see with the address of each table of function f that goes
-// from program counters to values.
-func (t *functionTable) lineTables(f int, see func(address int)) {
-	r := t.record(f)
-	offsets := []int{t.at(r + recordPCSP), t.at(r + recordPCFile), t.at(r + recordPCLine)}
-	for i := range t.at(r + recordNPCData) {
-		offsets = append(offsets, t.at(r+recordSize+4*i))
-	}
-	for _, offset := range offsets {
-		if offset != 0 {
-			see(t.lines + offset)
-		}
-	}
-}
-
 // funcData calls see with the address of each map of stack slots and the like
 // that function f has, and its kind.
 func (t *functionTable) funcData(f int, see func(kind, address int)) {
