@@ -11,7 +11,7 @@ import (
 const (
 	paceWindow = 100 * time.Millisecond
 	busy       = 100 // flushes within paceWindow, of all responses
-	gathering  = 50 * time.Millisecond
+	gathering  = 100 * time.Millisecond
 )
 
 // pace counts flushes, and keeps the responses that flush later.
