@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { launch, openPage, ready } from './browser';
+import { inSharedWorker, launch, openPage, ready } from './browser';
 import { openSite, type Site } from './site';
 
 // What the engine is started with, from the page and from the address: it takes effect with a restart, objects stay, and
@@ -206,14 +206,25 @@ const BASES = `
   all.onsuccess = () => { answer.of = [...new Set(all.result.map(([base]) => base))]; };`;
 
 test('the cluster of another build is taken over', async () => {
-  const page = await openPage(context, site.url);
-  const made = await makeMap(page);
-  const again = () => page.evaluate(() => window.kubetab.restart({}, 'kept'));
-  // The one that runs writes no more once it is asked to end.
-  await restarted(page, async () => {
-    await withKept(page, ANOTHER_BUILD);
-    await again();
-  });
+  const first = await openPage(context, site.url);
+  const made = await makeMap(first);
+  const again = (on: Page) =>
+    restarted(on, () => on.evaluate(() => window.kubetab.restart({}, 'kept')));
+  await again(first); // which is when all of it has been written
+  // On a page of the site that starts no engine, when the one that ran has ended and writes no more.
+  await inSharedWorker(first, 'self.close()');
+  await first.close();
+  const page = await context.newPage();
+  await page.goto(`${site.url}manifest.json`);
+  const engines = () =>
+    page.evaluate(async () => {
+      const { held = [] } = await navigator.locks.query();
+      return held.filter(({ name }) => name?.startsWith('kubetab-kept-')).length;
+    });
+  await expect.poll(engines).toBe(0);
+  await withKept(page, ANOTHER_BUILD);
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
   await page.getByText('This build has taken it over').waitFor();
   expect(await run(page)).toMatchObject({
     from: 'snapshot',
@@ -229,7 +240,7 @@ test('the cluster of another build is taken over', async () => {
     .toEqual([expect.not.stringContaining('000000000000')]);
 
   // From then on it is this build's.
-  await restarted(page, again);
+  await again(page);
   expect(await run(page)).toMatchObject({ cluster: 'kept', otherBuilds: 0, leftOut: null });
   expect((await readMap(page)).metadata.uid).toBe(uid);
 });

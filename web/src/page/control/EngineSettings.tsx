@@ -72,9 +72,11 @@ function Fields({ from }: { from: Offer }) {
           min={0}
           max={from.mostNodes}
           value={now.nodes ?? from.nodes}
-          onChange={(event) => {
+          // With each key: what is only in the field is lost when it is drawn again.
+          onInput={(event) => {
             const { valueAsNumber, min, max } = event.currentTarget;
-            const count = Number.isFinite(valueAsNumber) ? Math.round(valueAsNumber) : from.nodes;
+            if (!Number.isFinite(valueAsNumber)) return;
+            const count = Math.round(valueAsNumber);
             change(from, { nodes: Math.min(Math.max(count, Number(min)), Number(max)) });
           }}
         />
