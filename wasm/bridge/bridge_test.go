@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -75,54 +77,79 @@ func TestSmallWritesAreGathered(t *testing.T) {
 // A response that has been quiet is not held up by them.
 func TestFlushesOfManyAreGathered(t *testing.T) {
 	const watches, events = 50, 100
-	const quiet = watches // its id
-	over := make(chan struct{})
-	atOnce := make(chan int, 1)
-	var host *testHost
-	b, host := newBridge(t, func(w http.ResponseWriter, r *http.Request) {
-		n := events
-		if r.URL.Path == "/quiet" {
-			n = 1
+	const quiet = watches                 // its id
+	synctest.Test(t, func(t *testing.T) { // where nothing takes time but waiting
+		flood, speak, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		b, host := newBridge(t, func(w http.ResponseWriter, r *http.Request) {
+			flush := w.(http.Flusher).Flush
+			flush()
+			if r.URL.Path == "/quiet" {
+				<-speak
+				io.WriteString(w, "now")
+				flush()
+			} else {
+				<-flood
+				for i := range events {
+					fmt.Fprintf(w, "%d,", i)
+					flush()
+				}
+			}
+			<-over
+		})
+		for id := range watches + 1 {
+			path := "/busy"
+			if id == quiet {
+				path = "/quiet"
+			}
+			b.Request(id, "GET", path, nil, false)
+			b.Credit(id, plenty)
 		}
-		for i := range n {
-			fmt.Fprintf(w, "%d,", i)
-			w.(http.Flusher).Flush()
-		}
-		if n == 1 {
+		time.Sleep(2 * gathering) // since their heads
+		close(flood)
+		synctest.Wait()
+		close(speak)
+		synctest.Wait()
+		// As it is at this moment: to wait for an answer would let time pass.
+		seen := func(id int) (body string, chunks int) {
 			host.mu.Lock()
-			atOnce <- len(host.answers[quiet].chunks)
-			host.mu.Unlock()
+			defer host.mu.Unlock()
+			a := host.answers[id]
+			return a.body.String(), len(a.chunks)
 		}
-		<-over
+		if body, _ := seen(quiet); body != "now" {
+			t.Errorf("%q of the quiet one when Flush had returned", body)
+		}
+		var want strings.Builder
+		for i := range events {
+			fmt.Fprintf(&want, "%d,", i)
+		}
+		complete := 0 // who was first had all of the flushes that go at once
+		for id := range watches {
+			if body, _ := seen(id); body == want.String() {
+				complete++
+			}
+		}
+		if complete == watches {
+			t.Error("nothing was held back when the quiet one spoke")
+		}
+		time.Sleep(gathering)
+		synctest.Wait()
+		all := 0
+		for id := range watches {
+			body, chunks := seen(id)
+			if body != want.String() {
+				t.Errorf("watch %d: %s", id, body)
+			}
+			all += chunks
+		}
+		if all > watches*events/10 {
+			t.Errorf("%d events came in %d chunks", watches*events, all)
+		}
+		close(over)
+		for id := range watches + 1 {
+			host.waitOver(t, id)
+		}
 	})
-	var want strings.Builder
-	for i := range events {
-		fmt.Fprintf(&want, "%d,", i)
-	}
-	for id := range watches {
-		b.Request(id, "GET", "/busy", nil, false)
-		b.Credit(id, plenty)
-	}
-	b.Request(quiet, "GET", "/quiet", nil, false)
-	b.Credit(quiet, plenty)
-	chunks := 0
-	for id := range watches {
-		a := host.wait(t, id, "last event", func(a *answer) bool { return a.body.Len() == want.Len() })
-		if a.body.String() != want.String() {
-			t.Errorf("watch %d: %s", id, a.body.String())
-		}
-		chunks += len(a.chunks)
-	}
-	if chunks > watches*events/2 {
-		t.Errorf("%d events came in %d chunks", watches*events, chunks)
-	}
-	if n := receive(t, atOnce); n != 1 {
-		t.Errorf("%d chunks when Flush had returned, want 1", n)
-	}
-	close(over)
-	for id := range watches + 1 {
-		host.waitOver(t, id)
-	}
 }
 
 // Nothing is sent without credit, and a grant lets exactly its bytes through.
