@@ -2,7 +2,6 @@ package shell_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,20 +13,7 @@ func TestFilesOfThePage(t *testing.T) {
 	url := httpServer(t)
 	do := func(method, path, body string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, url+"/kubetab/files"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.StatusCode, string(text)
+		return ask(t, method, url+"/kubetab/files"+path, body)
 	}
 	home := shared.home
 	watch, err := http.Get(url + "/kubetab/files" + home + "/watched?watch=1")

@@ -1,6 +1,8 @@
 package shell_test
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +14,26 @@ func httpServer(t *testing.T) string {
 	server := httptest.NewServer(shared.shell.Handler())
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// ask makes a request as the page does, and returns the whole answer.
+func ask(t *testing.T, method, url, body string) (code int, text string) {
+	t.Helper()
+	// What is put right when a test ends is asked for then.
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(answer)
 }
 
 func TestHandlerIsForThePageOnly(t *testing.T) {
@@ -36,17 +58,8 @@ func TestHandlerIsForThePageOnly(t *testing.T) {
 		{"POST", "/kubetab/terminals/t0/input", "x"},
 		{"POST", "/kubetab/edits/e0", `{"saved": true}`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode < 400 || response.StatusCode >= 500 {
-			t.Errorf("%s %s %q: %s", c.method, c.path, c.body, response.Status)
+		if code, _ := ask(t, c.method, url+c.path, c.body); code < 400 || code >= 500 {
+			t.Errorf("%s %s %q: %d", c.method, c.path, c.body, code)
 		}
 	}
 }

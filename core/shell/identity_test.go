@@ -2,7 +2,6 @@ package shell_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -17,17 +16,8 @@ func become(t *testing.T, url, user string, groups ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPut, url+"/kubetab/identity", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		t.Fatalf("become %s: %s", user, response.Status)
+	if code, text := ask(t, http.MethodPut, url+"/kubetab/identity", string(body)); code != http.StatusNoContent {
+		t.Fatalf("become %s: %d %s", user, code, text)
 	}
 }
 

@@ -1,7 +1,6 @@
 package shell_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,20 +11,7 @@ import (
 // askKubeconfig is a request of the page's for the kubeconfig of the shared shell.
 func askKubeconfig(t *testing.T, method, url, body string) (code int, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url+"/kubetab/kubeconfig", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
+	return ask(t, method, url+"/kubetab/kubeconfig", body)
 }
 
 // startAnew takes away what an engine that ends takes along.

@@ -3,7 +3,6 @@ package shell_test
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -106,30 +105,16 @@ func edit(t *testing.T, s *seat) (token, path string) {
 
 func file(t *testing.T, method, url, path, body string) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url+"/kubetab/files"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	code, text := ask(t, method, url+"/kubetab/files"+path, body)
+	if code >= 300 {
+		t.Fatalf("%s %s: %d %s", method, path, code, text)
 	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode >= 300 {
-		t.Fatalf("%s %s: %s %s %v", method, path, response.Status, text, err)
-	}
-	return string(text)
+	return text
 }
 
 func answer(t *testing.T, url, token string, saved bool) {
 	t.Helper()
-	response, err := http.Post(url+"/kubetab/edits/"+token, "application/json", strings.NewReader(fmt.Sprintf(`{"saved": %t}`, saved)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusNoContent {
-		t.Fatalf("answer: %s", response.Status)
+	if code, text := ask(t, http.MethodPost, url+"/kubetab/edits/"+token, fmt.Sprintf(`{"saved": %t}`, saved)); code != http.StatusNoContent {
+		t.Fatalf("answer: %d %s", code, text)
 	}
 }
