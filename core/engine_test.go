@@ -28,6 +28,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
+
+	"github.com/kubetab/kubetab/internal/testlog"
 )
 
 const testToken = "static-token-of-a-viewer"
@@ -81,6 +83,7 @@ func sharedEngine(t *testing.T) *Engine {
 }
 
 func TestMain(m *testing.M) {
+	testlog.Quiet()
 	code := m.Run()
 	if shared.engine != nil {
 		if err := shared.engine.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/shell"
+	"github.com/kubetab/kubetab/internal/testlog"
 )
 
 // here is the folder of this package: kubectl changes that of the process.
@@ -30,6 +31,7 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	testlog.Quiet()
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
