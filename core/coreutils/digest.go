@@ -1,40 +1,135 @@
 package coreutils
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"strconv"
 	"strings"
 )
 
+// errInvalidInput is GNU's word for what is not in base64.
+var errInvalidInput = errors.New("invalid input")
+
 func base64Command(k *Call) int {
 	f := k.Flags("w")
+	_, decodes := f.Long["decode"]
+	decodes = decodes || f.On['d'] || f.On['D']
+	width := 76
+	text, isGiven := f.Value['w']
+	if value, ok := f.Long["wrap"]; ok {
+		text, isGiven = value, true
+	}
+	if isGiven {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return k.Fail("invalid wrap size: '%s'", text)
+		}
+		width = n
+	}
 	return k.each(f.Rest, func(_ string, r io.Reader) error {
 		data, err := io.ReadAll(r)
 		if err != nil {
 			return err
 		}
-		if f.On['d'] || f.On['D'] {
-			decoded, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(data)), ""))
-			_, _ = k.Stdout.Write(decoded)
-			return err
+		if decodes {
+			decoded, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(data)))
+			if _, failed := k.Stdout.Write(decoded); failed == nil && err != nil {
+				return errInvalidInput
+			}
+			return nil
 		}
 		text := base64.StdEncoding.EncodeToString(data)
-		for len(text) > 76 && !f.On['w'] {
-			fmt.Fprintln(k.Stdout, text[:76])
-			text = text[76:]
+		if width == 0 {
+			_, err = io.WriteString(k.Stdout, text)
+			return err
 		}
-		fmt.Fprintln(k.Stdout, text)
-		return nil
+		for len(text) > 0 && err == nil {
+			n := min(width, len(text))
+			_, err = fmt.Fprintln(k.Stdout, text[:n])
+			text = text[n:]
+		}
+		return err
 	})
 }
 
+// sum prints the digest of each file, or compares with those in files that it
+// once printed.
 func sum(k *Call, algorithm func() hash.Hash) int {
-	return k.each(k.Flags("").Rest, func(name string, r io.Reader) error {
+	f := k.Flags("")
+	if _, long := f.Long["check"]; long || f.On['c'] {
+		return checkSums(k, f, algorithm)
+	}
+	return k.each(f.Rest, func(name string, r io.Reader) error {
 		h := algorithm()
-		_, err := io.Copy(h, r)
-		fmt.Fprintf(k.Stdout, "%x  %s\n", h.Sum(nil), name)
+		if _, err := io.Copy(h, r); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(k.Stdout, "%x  %s\n", h.Sum(nil), name)
 		return err
 	})
+}
+
+func checkSums(k *Call, f Flags, algorithm func() hash.Hash) int {
+	_, quiet := f.Long["quiet"]
+	_, silent := f.Long["status"]
+	say := func(format string, args ...any) {
+		if !silent {
+			fmt.Fprintf(k.Stdout, format+"\n", args...)
+		}
+	}
+	code := 0
+	warn := func(n int, one, many string) {
+		if n > 0 && !silent {
+			_ = k.Fail("WARNING: %d %s", n, map[bool]string{true: one, false: many}[n == 1])
+		}
+	}
+	read := k.each(f.Rest, func(list string, r io.Reader) error {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		known, misformatted, unreadable, different := 0, 0, 0, 0
+		for line := range strings.Lines(string(text)) {
+			digest, name, found := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+			want, err := hex.DecodeString(digest)
+			if !found || len(name) < 2 || err != nil || len(want) != algorithm().Size() {
+				misformatted++
+				continue
+			}
+			known++
+			name = name[1:] // the mode: a blank for text or an asterisk
+			h := algorithm()
+			if failed := k.each([]string{name}, func(_ string, r io.Reader) error {
+				_, err := io.Copy(h, r)
+				return err
+			}); failed != 0 {
+				unreadable++
+				say("%s: FAILED open or read", name)
+				continue
+			}
+			if !bytes.Equal(h.Sum(nil), want) {
+				different++
+				say("%s: FAILED", name)
+			} else if !quiet {
+				say("%s: OK", name)
+			}
+		}
+		if known == 0 {
+			code = k.Fail("%s: no properly formatted checksum lines found", list)
+			return nil
+		}
+		warn(misformatted, "line is improperly formatted", "lines are improperly formatted")
+		warn(unreadable, "listed file could not be read", "listed files could not be read")
+		warn(different, "computed checksum did NOT match", "computed checksums did NOT match")
+		if unreadable+different > 0 {
+			code = 1
+		}
+		return nil
+	})
+	return max(code, read)
 }

@@ -8,42 +8,71 @@ import (
 	"strings"
 )
 
+// grepLong are the short names of long options.
+var grepLong = map[string]byte{
+	"after-context": 'A', "basic-regexp": 'G', "before-context": 'B', "context": 'C', "count": 'c', "dereference-recursive": 'R', "extended-regexp": 'E',
+	"file": 'f', "files-with-matches": 'l', "files-without-match": 'L', "fixed-strings": 'F', "ignore-case": 'i', "invert-match": 'v', "line-number": 'n',
+	"line-regexp": 'x', "max-count": 'm', "no-filename": 'h', "no-messages": 's', "only-matching": 'o', "perl-regexp": 'P', "quiet": 'q', "recursive": 'r',
+	"regexp": 'e', "silent": 'q', "with-filename": 'H', "word-regexp": 'w',
+}
+
 func grep(k *Call) int {
-	f := k.Flags("emABC")
-	pattern := f.Value['e']
-	if !f.On['e'] {
-		if len(f.Rest) == 0 {
-			return k.Fail("no pattern")
+	f := k.Flags("efmABC")
+	for name, value := range f.Long {
+		if letter, known := grepLong[name]; known {
+			f.On[letter], f.Value[letter] = true, value
 		}
-		pattern, f.Rest = f.Rest[0], f.Rest[1:]
 	}
-	// Lines of a pattern, and several of them, mean one or the other.
-	choices := strings.Split(pattern, "\n")
-	for i, choice := range choices {
+	trouble := func(format string, args ...any) int {
+		return 1 + k.Fail(format, args...)
+	}
+	var patterns []string // those of one line each
+	if f.On['e'] {
+		patterns = strings.Split(f.Value['e'], "\n")
+	}
+	if f.On['f'] {
+		code := k.each([]string{f.Value['f']}, func(_ string, r io.Reader) error {
+			return lines(r, func(text string) bool { patterns = append(patterns, text); return true })
+		})
+		if code != 0 {
+			return 2
+		}
+	}
+	if !f.On['e'] && !f.On['f'] {
+		if len(f.Rest) == 0 {
+			return trouble("no pattern")
+		}
+		patterns, f.Rest = strings.Split(f.Rest[0], "\n"), f.Rest[1:]
+	}
+	for i, pattern := range patterns {
 		switch {
 		case f.On['F'] || k.Name == "fgrep":
-			choice = regexp.QuoteMeta(choice)
-		case !f.On['E'] && k.Name != "egrep":
-			choice = strings.NewReplacer(`\|`, "|", `\+`, "+", `\?`, "?", `\(`, "(", `\)`, ")", "|", `\|`, "+", `\+`, "(", `\(`, ")", `\)`).Replace(choice)
+			pattern = regexp.QuoteMeta(pattern)
+		case !f.On['E'] && !f.On['P'] && k.Name != "egrep":
+			pattern = basic(pattern)
 		}
-		choices[i] = choice
+		patterns[i] = pattern
 	}
-	pattern = choices[0]
-	if len(choices) > 1 {
-		pattern = "(?:" + strings.Join(choices, ")|(?:") + ")"
-	}
-	if f.On['w'] {
+	pattern := "(?:" + strings.Join(patterns, ")|(?:") + ")"
+	switch {
+	case len(patterns) == 0: // an empty file of patterns
+		pattern = `[^\s\S]`
+	case f.On['x']:
+		pattern = `^(?:` + pattern + `)$`
+	case f.On['w']:
 		pattern = `\b(?:` + pattern + `)\b`
 	}
-	if f.On['i'] {
+	if f.On['i'] || f.On['y'] {
 		pattern = "(?i)" + pattern
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		fmt.Fprintf(k.Stderr, "grep: bad regex '%s'\n", pattern)
-		return 2
+		return trouble("bad regex '%s'", strings.Join(patterns, "|"))
 	}
-	context := map[byte]int{}
+	context := map[byte]int{'m': -1}
+	if text := f.Value['#']; text != "" {
+		f.On['C'], f.Value['C'] = true, text
+	}
 	for _, letter := range []byte("ABCm") {
 		if !f.On[letter] {
 			continue
@@ -51,11 +80,9 @@ func grep(k *Call) int {
 		n, err := strconv.Atoi(f.Value[letter])
 		switch {
 		case letter == 'm' && err != nil:
-			fmt.Fprintln(k.Stderr, "grep: invalid max count")
-			return 2
-		case err != nil || n < 0:
-			fmt.Fprintf(k.Stderr, "grep: %s: invalid context length argument\n", f.Value[letter])
-			return 2
+			return trouble("invalid max count")
+		case letter != 'm' && (err != nil || n < 0):
+			return trouble("%s: invalid context length argument", f.Value[letter])
 		}
 		context[letter] = n
 	}
@@ -71,12 +98,16 @@ func grep(k *Call) int {
 		call: k, flags: f, re: re, named: (len(names) > 1 || deep) && !f.On['h'] || f.On['H'],
 		before: max(context['B'], context['C']), after: max(context['A'], context['C']), most: context['m'],
 	}
-	code := k.each(names, s.file)
+	files := *k
+	if f.On['s'] {
+		files.Stderr = io.Discard
+	}
+	code := files.each(names, s.file)
 	switch {
+	case code != 0 && !(s.found && f.On['q']):
+		return 2
 	case s.found:
 		return 0
-	case code != 0:
-		return 2
 	}
 	return 1
 }
@@ -87,7 +118,7 @@ type search struct {
 	flags               Flags
 	re                  *regexp.Regexp
 	named               bool // lines begin with their file's name
-	before, after, most int  // lines around a match, and matches in a file; no most is all
+	before, after, most int  // lines around a match, and matches in a file; below zero is all
 	found               bool
 }
 
@@ -104,14 +135,20 @@ func (s *search) line(name string, row int, mark, text string) {
 }
 
 func (s *search) file(name string, r io.Reader) error {
+	if name == "-" {
+		name = "(standard input)"
+	}
 	on := s.flags.On
-	silent := on['q'] || on['c'] || on['l']
+	silent := on['q'] || on['c'] || on['l'] || on['L']
 	row, matches := 0, 0
 	printed, follow := 0, 0 // the last row that was printed, and how many after it are to be
 	var earlier []string
+	if s.most == 0 {
+		return nil
+	}
 	err := lines(r, func(text string) bool {
 		row++
-		if s.re.MatchString(text) == on['v'] {
+		if matches == s.most || s.re.MatchString(text) == on['v'] {
 			switch {
 			case follow > 0:
 				s.line(name, row, "-", text)
@@ -119,9 +156,9 @@ func (s *search) file(name string, r io.Reader) error {
 			case s.before > 0:
 				earlier = append(earlier[max(0, len(earlier)-s.before+1):], text)
 			}
-			return true
+			return matches != s.most || follow > 0
 		}
-		s.found = true
+		s.found = s.found || !on['L']
 		matches++
 		if !silent {
 			first := row - len(earlier)
@@ -132,15 +169,17 @@ func (s *search) file(name string, r io.Reader) error {
 				s.line(name, first+i, "-", text)
 			}
 			earlier, printed, follow = nil, row, s.after
-			if on['o'] {
+			if on['o'] && !on['v'] {
 				for _, part := range s.re.FindAllString(text, -1) {
-					s.line(name, row, ":", part)
+					if part != "" {
+						s.line(name, row, ":", part)
+					}
 				}
-			} else {
+			} else if !on['o'] {
 				s.line(name, row, ":", text)
 			}
 		}
-		return !on['q'] && (s.most == 0 || matches < s.most)
+		return !on['q'] && !on['l'] && !on['L'] && (matches != s.most || follow > 0)
 	})
 	if on['c'] {
 		text := strconv.Itoa(matches)
@@ -149,7 +188,8 @@ func (s *search) file(name string, r io.Reader) error {
 		}
 		fmt.Fprintln(s.call.Stdout, text)
 	}
-	if on['l'] && matches > 0 {
+	if on['l'] && matches > 0 || on['L'] && matches == 0 {
+		s.found = true
 		fmt.Fprintln(s.call.Stdout, name)
 	}
 	return err

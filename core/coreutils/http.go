@@ -1,8 +1,9 @@
 package coreutils
 
 import (
-	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,44 @@ func Lost(err error) (dns bool, text string) {
 
 // roundTripper is a System as http.Client wants it.
 type roundTripper struct{ System }
+
+// authoritiesKey is that of the authorities which whoever sends a request trusts.
+type authoritiesKey struct{}
+
+// trusting returns a context for requests to servers that one of the authorities
+// has vouched for, certificates in PEM.
+func trusting(ctx context.Context, authorities []byte) context.Context {
+	return context.WithValue(ctx, authoritiesKey{}, authorities)
+}
+
+// CheckAuthority stands for what TLS does with a server's certificate: nothing is
+// encrypted on the way of a request that stays in the process. authority gives the
+// one that has signed it, in PEM. It returns x509.UnknownAuthorityError when whoever
+// sends r does not trust that, nil when it does or does not mind, as with curl -k,
+// and authority's errors.
+func CheckAuthority(r *http.Request, authority func() ([]byte, error)) error {
+	trusted, minds := r.Context().Value(authoritiesKey{}).([]byte)
+	if !minds {
+		return nil
+	}
+	if len(trusted) == 0 {
+		return x509.UnknownAuthorityError{}
+	}
+	signer, err := authority()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for block, rest := pem.Decode(signer); block != nil; block, rest = pem.Decode(rest) {
+		known[string(block.Bytes)] = true
+	}
+	for block, rest := pem.Decode(trusted); block != nil; block, rest = pem.Decode(rest) {
+		if known[string(block.Bytes)] {
+			return nil
+		}
+	}
+	return x509.UnknownAuthorityError{}
+}
 
 // Request sends a request as curl and wget do: without a scheme the address is
 // one of plain HTTP, a limit of zero is none. Errors: an address that is none,
@@ -130,12 +169,12 @@ func wget(k *Call) int {
 		case errors.Is(err, context.Canceled):
 			return k.Fail("download timed out")
 		}
-		host := response2host(address)
+		host := hostOf(address)
 		return k.Fail("can't connect to remote host (%s): %s", host, "Connection refused")
 	}
 	defer response.Body.Close()
 	if !quiet {
-		fmt.Fprintf(k.Stderr, "Connecting to %s\n", response2host(address))
+		fmt.Fprintf(k.Stderr, "Connecting to %s\n", hostOf(address))
 	}
 	if response.StatusCode >= 400 {
 		return k.Fail("server returned error: HTTP/1.1 %s", response.Status)
@@ -168,18 +207,21 @@ func wget(k *Call) int {
 	return 0
 }
 
-func response2host(address string) string {
+// hostOf returns the host and the port of an address.
+func hostOf(address string) string {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil {
+	switch {
+	case err != nil:
 		return address
+	case u.Port() != "":
+		return u.Host
+	case u.Scheme == "https":
+		return u.Host + ":443"
 	}
-	if u.Port() == "" {
-		return u.Host + ":80"
-	}
-	return u.Host
+	return u.Host + ":80"
 }
 
 func addHeader(h http.Header, text string) {
@@ -187,159 +229,4 @@ func addHeader(h http.Header, text string) {
 	if ok {
 		h[http.CanonicalHeaderKey(strings.TrimSpace(name))] = []string{strings.TrimSpace(value)}
 	}
-}
-
-func curl(k *Call) int {
-	header := http.Header{"User-Agent": {"curl/8.5.0"}, "Accept": {"*/*"}}
-	method, address, output, format := "", "", "", ""
-	var data []string
-	var limit time.Duration
-	var silent, fails, include, headOnly, follow, showError bool
-	for i := 0; i < len(k.Args); i++ {
-		arg := k.Args[i]
-		value := func() string {
-			if i+1 < len(k.Args) {
-				i++
-				return k.Args[i]
-			}
-			return ""
-		}
-		take := func(letter byte, rest func() string) bool {
-			switch letter {
-			case 's':
-				silent = true
-			case 'S':
-				showError = true
-			case 'f':
-				fails = true
-			case 'i':
-				include = true
-			case 'I':
-				headOnly = true
-			case 'L':
-				follow = true
-			case 'X':
-				method = rest()
-				return true
-			case 'H':
-				addHeader(header, rest())
-				return true
-			case 'd':
-				data = append(data, rest())
-				return true
-			case 'o':
-				output = rest()
-				return true
-			case 'w':
-				format = rest()
-				return true
-			case 'm':
-				limit, _ = ParseDuration(rest())
-				return true
-			case 'A':
-				header.Set("User-Agent", rest())
-				return true
-			case 'u', 'b', 'c', 'E':
-				rest()
-				return true
-			}
-			return false
-		}
-		long := map[string]byte{"--silent": 's', "--fail": 'f', "--include": 'i', "--head": 'I', "--location": 'L', "--request": 'X', "--header": 'H', "--data": 'd', "--output": 'o', "--write-out": 'w', "--max-time": 'm', "--connect-timeout": 'm', "--cacert": 'E', "--user-agent": 'A', "--show-error": 'S', "--user": 'u', "--retry": 'E'}
-		switch {
-		case strings.HasPrefix(arg, "--"):
-			name, inline, ok := strings.Cut(arg, "=")
-			if letter, known := long[name]; known {
-				take(letter, func() string {
-					if ok {
-						return inline
-					}
-					return value()
-				})
-			}
-		case strings.HasPrefix(arg, "-") && len(arg) > 1:
-			for j := 1; j < len(arg); j++ {
-				rest := arg[j+1:]
-				if take(arg[j], func() string {
-					if rest != "" {
-						return rest
-					}
-					return value()
-				}) {
-					break
-				}
-			}
-		default:
-			address = arg
-		}
-	}
-	if address == "" {
-		fmt.Fprintln(k.Stderr, "curl: no URL specified!")
-		return 2
-	}
-	var body io.Reader
-	if data != nil {
-		body = strings.NewReader(strings.Join(data, "&"))
-		if method == "" {
-			method = http.MethodPost
-		}
-		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-	}
-	if headOnly {
-		method = http.MethodHead
-	}
-	if method == "" {
-		method = http.MethodGet
-	}
-	report := func(status int) { // what -w asks for
-		text := fmt.Sprintf("%03d", status)
-		fmt.Fprint(k.Stdout, strings.NewReplacer("%{http_code}", text, "%{response_code}", text, `\n`, "\n").Replace(format))
-	}
-	response, err := k.Request(method, address, body, header, follow, limit)
-	if err != nil {
-		report(0)
-		code, text := 7, ""
-		host, port, _ := net.SplitHostPort(response2host(address))
-		switch dns, name := Lost(err); {
-		case dns:
-			code, text = 6, "Could not resolve host: "+name
-		case errors.Is(err, context.Canceled):
-			code, text = 28, "Connection timed out"
-		default:
-			text = fmt.Sprintf("Failed to connect to %s port %s after 0 ms: Couldn't connect to server", host, port)
-		}
-		if !silent || showError {
-			fmt.Fprintf(k.Stderr, "curl: (%d) %s\n", code, text)
-		}
-		return code
-	}
-	defer response.Body.Close()
-	if fails && response.StatusCode >= 400 {
-		report(response.StatusCode)
-		if !silent || showError {
-			fmt.Fprintf(k.Stderr, "curl: (22) The requested URL returned error: %d\n", response.StatusCode)
-		}
-		return 22
-	}
-	var b bytes.Buffer
-	if include || headOnly {
-		fmt.Fprintf(&b, "HTTP/1.1 %s\r\n", response.Status)
-		_ = response.Header.Write(&b)
-		b.WriteString("\r\n")
-	}
-	if output == "" {
-		_, err = io.Copy(k.Stdout, io.MultiReader(&b, response.Body))
-	} else {
-		_, err = io.Copy(&b, response.Body)
-		if err == nil {
-			err = k.Files.WriteFile(k.Path(output), b.Bytes(), 0o644)
-		}
-	}
-	if err != nil {
-		return 23
-	}
-	report(response.StatusCode)
-	return 0
 }

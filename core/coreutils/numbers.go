@@ -12,9 +12,12 @@ func seq(k *Call) int {
 	separator := "\n"
 	for i := 0; i < len(k.Args); i++ {
 		arg := k.Args[i]
-		if arg == "-s" && i+1 < len(k.Args) {
-			i++
-			separator = k.Args[i]
+		if text, ok := strings.CutPrefix(arg, "-s"); ok {
+			if text == "" && i+1 < len(k.Args) {
+				i++
+				text = k.Args[i]
+			}
+			separator = text
 			continue
 		}
 		n, err := strconv.Atoi(arg)
@@ -73,7 +76,7 @@ func yes(k *Call) int {
 
 func expr(k *Call) int {
 	if len(k.Args) != 3 {
-		return k.Fail("syntax error")
+		return 1 + k.Fail("syntax error")
 	}
 	a, errA := strconv.Atoi(k.Args[0])
 	b, errB := strconv.Atoi(k.Args[2])
@@ -86,7 +89,7 @@ func expr(k *Call) int {
 	case op == "!=":
 		result = truth[k.Args[0] != k.Args[2]]
 	case !numbers:
-		return k.Fail("non-numeric argument")
+		return 1 + k.Fail("non-integer argument")
 	case op == "+":
 		result = a + b
 	case op == "-":
@@ -94,7 +97,7 @@ func expr(k *Call) int {
 	case op == "*":
 		result = a * b
 	case (op == "/" || op == "%") && b == 0:
-		return k.Fail("division by zero")
+		return 1 + k.Fail("division by zero")
 	case op == "/":
 		result = a / b
 	case op == "%":
@@ -103,8 +106,12 @@ func expr(k *Call) int {
 		result = truth[a < b]
 	case op == ">":
 		result = truth[a > b]
+	case op == "<=":
+		result = truth[a <= b]
+	case op == ">=":
+		result = truth[a >= b]
 	default:
-		return k.Fail("syntax error")
+		return 1 + k.Fail("syntax error")
 	}
 	fmt.Fprintln(k.Stdout, result)
 	if result == 0 {

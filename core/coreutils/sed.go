@@ -340,6 +340,8 @@ func (p *sedParser) expression(pattern, flags string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
+// basic turns a basic regular expression of POSIX, with what GNU adds to it, into
+// one of package regexp.
 func basic(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -356,10 +358,13 @@ func basic(pattern string) string {
 		case c == '\\' && i+1 < len(pattern) && strings.IndexByte("(){}+?|", pattern[i+1]) >= 0:
 			i++
 			b.WriteByte(pattern[i])
+		case c == '\\' && i+1 < len(pattern) && (pattern[i+1] == '<' || pattern[i+1] == '>'):
+			b.WriteString(`\b`) // the start of a word, or its end
+			i++
 		case c == '\\' && i+1 < len(pattern):
 			b.WriteString(pattern[i : i+2])
 			i++
-		case strings.IndexByte("(){}+?|", c) >= 0:
+		case strings.IndexByte("(){}+?|", c) >= 0, c == '*' && (b.Len() == 0 || b.String() == "^"):
 			b.WriteString(`\` + string(c))
 		default:
 			b.WriteByte(c)

@@ -3,31 +3,49 @@ package coreutils
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
+	"crypto/sha512"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // textCommands read text and print text.
 var textCommands = map[string]func(*Call) int{
 	"cat": cat, "less": cat, "more": cat, "tac": tac, "head": head, "tail": tail, "wc": wc, "grep": grep, "egrep": grep, "fgrep": grep, "sort": sortCommand, "uniq": uniq,
 	"tr": tr, "cut": cutCommand, "sed": sed, "tee": tee, "rev": rev, "nl": nl, "base64": base64Command,
+	"paste": paste, "column": column, "xxd": xxd, "od": od, "hexdump": hexdump,
 	"md5sum":    func(k *Call) int { return sum(k, md5.New) },
 	"sha1sum":   func(k *Call) int { return sum(k, sha1.New) },
 	"sha256sum": func(k *Call) int { return sum(k, sha256.New) },
+	"sha512sum": func(k *Call) int { return sum(k, sha512.New) },
 	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs,
 }
 
 func cat(k *Call) int {
-	return k.each(k.Flags("").Rest, func(_ string, r io.Reader) error {
-		_, err := io.Copy(k.Stdout, r)
-		return err
+	f := k.Flags("")
+	row := 0
+	return k.each(f.Rest, func(_ string, r io.Reader) error {
+		if !f.On['n'] && !f.On['b'] {
+			_, err := io.Copy(k.Stdout, r)
+			return err
+		}
+		return whole(r, func(text string) bool {
+			if f.On['b'] && text == "\n" {
+				fmt.Fprint(k.Stdout, text)
+				return true
+			}
+			row++
+			_, err := fmt.Fprintf(k.Stdout, "%6d\t%s", row, text)
+			return err == nil
+		})
 	})
 }
 
@@ -40,12 +58,17 @@ func tac(k *Call) int {
 	return code
 }
 
-// lines reads r line by line, each without its newline.
+// lines reads r line by line, each without its newline, until f has enough.
 func lines(r io.Reader, f func(string) bool) error {
+	return whole(r, func(text string) bool { return f(strings.TrimSuffix(text, "\n")) })
+}
+
+// whole reads r line by line, each with its newline if it has one.
+func whole(r io.Reader, f func(string) bool) error {
 	b := bufio.NewReader(r)
 	for {
 		text, err := b.ReadString('\n')
-		if text != "" && !f(strings.TrimSuffix(text, "\n")) {
+		if text != "" && !f(text) {
 			return nil
 		}
 		if err == io.EOF {
@@ -57,38 +80,86 @@ func lines(r io.Reader, f func(string) bool) error {
 	}
 }
 
-// count returns the number of lines that head and tail are to show.
-func (f Flags) count() int {
-	text := f.Value['n']
-	if text == "" {
-		text = f.Value['#']
+// part is what head and tail are to show: so many lines, or bytes. With a sign
+// in front head shows all but the last of them, and tail all from one on.
+type part struct {
+	n           int
+	sign, bytes bool
+}
+
+// part reads -n, -c and the number of -5. sign is the one that means something.
+func (f Flags) part(sign string) (part, error) {
+	text := cmp.Or(f.Value['n'], f.Long["lines"], f.Value['#'], "10")
+	p := part{}
+	if f.On['c'] || f.Long["bytes"] != "" {
+		text, p.bytes = cmp.Or(f.Value['c'], f.Long["bytes"]), true
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(text, "+"))
+	digits, signed := strings.CutPrefix(text, sign)
+	unit := 1
+	if p.bytes {
+		if bare, ok := strings.CutSuffix(digits, "K"); ok {
+			digits, unit = bare, 1024
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimLeft(digits, "+-"))
 	if err != nil {
-		return 10
+		return p, fmt.Errorf("invalid number of %s: '%s'", map[bool]string{false: "lines", true: "bytes"}[p.bytes], text)
 	}
-	return n
+	p.n, p.sign = n*unit, signed
+	return p, nil
+}
+
+// named prints the name of each of several files above what f prints of it.
+func (k *Call) named(f Flags, show func(name string, r io.Reader) error) int {
+	first := true
+	return k.each(f.Rest, func(name string, r io.Reader) error {
+		if len(f.Rest) > 1 && !f.On['q'] || f.On['v'] {
+			if !first {
+				fmt.Fprintln(k.Stdout)
+			}
+			if name == "-" {
+				name = "standard input"
+			}
+			fmt.Fprintf(k.Stdout, "==> %s <==\n", name)
+		}
+		first = false
+		return show(name, r)
+	})
 }
 
 func head(k *Call) int {
 	f := k.Flags("nc")
-	if f.On['c'] {
-		limit, _ := strconv.ParseInt(f.Value['c'], 10, 64)
-		return k.each(f.Rest, func(_ string, r io.Reader) error {
-			_, err := io.CopyN(k.Stdout, r, limit)
+	p, err := f.part("-")
+	if err != nil {
+		return k.Fail("%v", err)
+	}
+	return k.named(f, func(_ string, r io.Reader) error {
+		switch {
+		case p.bytes && p.sign:
+			data, err := io.ReadAll(r)
+			_, _ = k.Stdout.Write(data[:max(len(data)-p.n, 0)]) // nobody reads any more
+			return err
+		case p.bytes:
+			_, err := io.CopyN(k.Stdout, r, int64(p.n))
 			if err == io.EOF {
 				return nil
 			}
 			return err
-		})
-	}
-	return k.each(f.Rest, func(_ string, r io.Reader) error {
-		left := f.count()
-		if left <= 0 {
+		case p.sign:
+			var kept []string
+			return whole(r, func(text string) bool {
+				if kept = append(kept, text); len(kept) > p.n {
+					fmt.Fprint(k.Stdout, kept[0])
+					kept = kept[1:]
+				}
+				return true
+			})
+		case p.n == 0:
 			return nil
 		}
-		return lines(r, func(text string) bool {
-			fmt.Fprintln(k.Stdout, text)
+		left := p.n
+		return whole(r, func(text string) bool {
+			fmt.Fprint(k.Stdout, text)
 			left--
 			return left > 0
 		})
@@ -97,20 +168,39 @@ func head(k *Call) int {
 
 func tail(k *Call) int {
 	f := k.Flags("nc")
+	p, err := f.part("+")
+	if err != nil {
+		return k.Fail("%v", err)
+	}
 	follow := f.On['f'] || f.On['F']
-	code := k.each(f.Rest, func(_ string, r io.Reader) error {
+	code := k.named(f, func(_ string, r io.Reader) error {
+		if p.bytes {
+			data, err := io.ReadAll(r)
+			if from := max(len(data)-p.n, 0); !p.sign {
+				data = data[from:]
+			} else {
+				data = data[min(max(p.n-1, 0), len(data)):]
+			}
+			_, _ = k.Stdout.Write(data) // nobody reads any more
+			return err
+		}
 		var kept []string
-		err := lines(r, func(text string) bool {
-			if kept = append(kept, text); len(kept) > f.count() && !strings.HasPrefix(f.Value['n'], "+") {
-				kept = kept[1:]
+		row := 0
+		err := whole(r, func(text string) bool {
+			row++
+			switch {
+			case !p.sign:
+				if kept = append(kept, text); len(kept) > p.n {
+					kept = kept[1:]
+				}
+			case row >= p.n:
+				_, err := fmt.Fprint(k.Stdout, text)
+				return err == nil
 			}
 			return true
 		})
-		if from := f.count() - 1; strings.HasPrefix(f.Value['n'], "+") && from > 0 {
-			kept = kept[min(from, len(kept)):]
-		}
 		for _, text := range kept {
-			fmt.Fprintln(k.Stdout, text)
+			fmt.Fprint(k.Stdout, text)
 		}
 		return err
 	})
@@ -147,74 +237,126 @@ func tail(k *Call) int {
 	}
 }
 
+// wc puts its columns where GNU's does: as wide as the number of all bytes, or
+// seven where that is not known before.
 func wc(k *Call) int {
 	f := k.Flags("")
-	return k.each(f.Rest, func(name string, r io.Reader) error {
+	columns := []byte("lwmc")
+	columns = slices.DeleteFunc(columns, func(c byte) bool { return !f.On[c] })
+	if len(columns) == 0 {
+		columns = []byte("lwc")
+	}
+	type counts map[byte]int
+	var rows []counts
+	var names []string
+	total := counts{}
+	code := k.each(f.Rest, func(name string, r io.Reader) error {
 		data, err := io.ReadAll(r)
-		var parts []string
-		all := !f.On['l'] && !f.On['w'] && !f.On['c']
-		for _, column := range []struct {
-			flag byte
-			n    int
-		}{{'l', bytes.Count(data, []byte("\n"))}, {'w', len(bytes.Fields(data))}, {'c', len(data)}} {
-			switch {
-			case all:
-				parts = append(parts, fmt.Sprintf("%9d", column.n))
-			case f.On[column.flag]:
-				parts = append(parts, strconv.Itoa(column.n))
-			}
+		one := counts{'l': bytes.Count(data, []byte("\n")), 'w': len(bytes.Fields(data)), 'm': utf8.RuneCount(data), 'c': len(data)}
+		for c, n := range one {
+			total[c] += n
 		}
-		if name != "-" {
-			parts = append(parts, name)
-		}
-		fmt.Fprintln(k.Stdout, strings.Join(parts, " "))
+		rows, names = append(rows, one), append(names, name)
 		return err
 	})
+	width := len(strconv.Itoa(total['c']))
+	if slices.Contains(names, "-") {
+		width = 7
+	}
+	if len(columns) == 1 && len(f.Rest) < 2 {
+		width = 1
+	}
+	if len(f.Rest) > 1 {
+		rows, names = append(rows, total), append(names, "total")
+	}
+	for i, row := range rows {
+		var parts []string
+		for _, c := range columns {
+			parts = append(parts, fmt.Sprintf("%*d", width, row[c]))
+		}
+		if len(f.Rest) > 0 {
+			parts = append(parts, names[i])
+		}
+		fmt.Fprintln(k.Stdout, strings.Join(parts, " "))
+	}
+	return code
 }
 
 func uniq(k *Call) int {
-	f := k.Flags("")
-	all, code := k.all(f.Rest)
-	for i := 0; i < len(all); {
-		j := i
-		for j < len(all) && all[j] == all[i] {
-			j++
+	f := k.Flags("fsw")
+	count, before, seen := 0, "", false
+	show := func() bool {
+		switch {
+		case !seen, f.On['d'] && count < 2, f.On['u'] && count > 1:
+			return true
+		case f.On['c']:
+			fmt.Fprintf(k.Stdout, "%7d ", count)
 		}
-		if f.On['c'] {
-			fmt.Fprintf(k.Stdout, "%7d %s\n", j-i, all[i])
-		} else if !f.On['d'] || j-i > 1 {
-			fmt.Fprintln(k.Stdout, all[i])
-		}
-		i = j
+		_, err := fmt.Fprintln(k.Stdout, before)
+		return err == nil
 	}
+	code := k.each(f.Rest, func(_ string, r io.Reader) error {
+		return lines(r, func(text string) bool {
+			if seen && (text == before || f.On['i'] && strings.EqualFold(text, before)) {
+				count++
+				return true
+			}
+			goes := show()
+			count, before, seen = 1, text, true
+			return goes
+		})
+	})
+	show()
 	return code
 }
 
-// sed does s, d and p with a line number or pattern before them.
+func rev(k *Call) int {
+	return k.each(k.Flags("").Rest, func(_ string, r io.Reader) error {
+		return lines(r, func(text string) bool {
+			letters := []rune(text)
+			slices.Reverse(letters)
+			_, err := fmt.Fprintln(k.Stdout, string(letters))
+			return err == nil
+		})
+	})
+}
+
 func tee(k *Call) int {
 	f := k.Flags("")
+	flag := writeFlags
+	if f.On['a'] {
+		flag = appendFlags
+	}
 	out := []io.Writer{k.Stdout}
+	code := 0
 	for _, name := range f.Rest {
-		flag := writeFlags
-		if f.On['a'] {
-			flag = appendFlags
-		}
 		h, err := k.Files.Open(k.Path(name), flag, 0o644)
 		if err != nil {
-			return k.Fail("%s: %s", name, Reason(err))
+			code = k.Fail("%s: %s", name, Reason(err))
+			continue
 		}
+		defer h.Close()
 		out = append(out, h)
 	}
 	if _, err := io.Copy(io.MultiWriter(out...), k.Stdin); err != nil {
-		return k.Fail("%v", err)
-	}
-	return 0
-}
-
-func nl(k *Call) int {
-	all, code := k.all(k.Flags("").Rest)
-	for i, text := range all {
-		fmt.Fprintf(k.Stdout, "%6d\t%s\n", i+1, text)
+		return k.Fail("%s", Reason(err))
 	}
 	return code
+}
+
+// nl numbers the lines that are not empty, or with -b a all of them.
+func nl(k *Call) int {
+	f := k.Flags("b")
+	row := 0
+	return k.each(f.Rest, func(_ string, r io.Reader) error {
+		return lines(r, func(text string) bool {
+			if text == "" && f.Value['b'] != "a" {
+				_, err := fmt.Fprintln(k.Stdout, "       ")
+				return err == nil
+			}
+			row++
+			_, err := fmt.Fprintf(k.Stdout, "%6d\t%s\n", row, text)
+			return err == nil
+		})
+	})
 }
