@@ -24,9 +24,15 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/node"
+	"github.com/kubetab/kubetab/internal/testlog"
 )
 
 var update = flag.Bool("update", false, "write testdata from what the tests see")
+
+func TestMain(m *testing.M) {
+	testlog.Quiet()
+	m.Run()
+}
 
 // cluster is an engine with nodes on a clock that stands still unless it is moved.
 type cluster struct {

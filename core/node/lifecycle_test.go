@@ -212,12 +212,13 @@ func TestEphemeralContainer(t *testing.T) {
 	c := start(t)
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
+	seen := c.record("p")
+	c.until("the transcript has begun", func() bool { return seen.String() != "" })
 	p := c.get("p")
 	p.Spec.EphemeralContainers = []v1.EphemeralContainer{{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "debug", Image: "busybox", Command: []string{"sh", "-c", "echo here; exit 4"}}}}
 	if _, err := c.client.CoreV1().Pods("default").UpdateEphemeralContainers(context.Background(), "p", p, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	seen := c.record("p")
 	c.pass("ended", 10*time.Second, func() bool {
 		s := c.get("p").Status.EphemeralContainerStatuses
 		return len(s) > 0 && s[0].State.Terminated != nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/node/container"
 )
 
@@ -211,6 +213,9 @@ func (p *pod) live() []*container.Container {
 
 // Dial reports whether something listens.
 func (n network) Dial(_ context.Context, host string, port int) error {
+	if n.isAPI(host, port) {
+		return nil
+	}
 	_, _, err := n.reach(host, port)
 	return err
 }
@@ -228,7 +233,10 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.API != nil && r.URL.Scheme == "https" && n.isAPI(host) {
+	if r.URL.Scheme == "https" && n.isAPI(host, port) {
+		if err := coreutils.CheckAuthority(r, n.authority); err != nil {
+			return nil, err
+		}
 		to := r.Clone(r.Context())
 		to.URL.Scheme, to.URL.Host = "http", "in-process"
 		return n.API.RoundTrip(to)
@@ -243,14 +251,33 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return play(l.HTTP, r, n.pod.ip)
 }
 
-// isAPI reports whether a host is the API server's Service.
-func (n network) isAPI(host string) bool {
+// authority is that of the API server's certificate, as Pods find it.
+func (n network) authority() ([]byte, error) {
+	m, err := n.configMaps.ConfigMaps(n.namespace).Get("kube-root-ca.crt")
+	if err != nil {
+		return nil, err
+	}
+	return []byte(m.Data["ca.crt"]), nil
+}
+
+// isAPI reports whether the API server listens at a host's port: it is behind a
+// Service without a Pod.
+func (n network) isAPI(host string, port int) bool {
+	if n.API == nil {
+		return false
+	}
 	s, err := n.services.Services(metav1.NamespaceDefault).Get("kubernetes")
 	if err != nil {
 		return false
 	}
 	addresses, _, err := n.Lookup(host)
-	return err == nil && len(addresses) > 0 && addresses[0] == s.Spec.ClusterIP
+	if err != nil || len(addresses) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.Spec.Ports, func(p v1.ServicePort) bool {
+		return addresses[0] == s.Spec.ClusterIP && port == int(p.Port) ||
+			addresses[0] == ControlPlane().String() && port == p.TargetPort.IntValue()
+	})
 }
 
 // play lets a handler answer a request, without a connection.

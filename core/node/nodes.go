@@ -211,8 +211,13 @@ func capacity(given v1.ResourceList) v1.ResourceList {
 	return all
 }
 
+// ControlPlane is the address of the API server in the cluster's network: the
+// endpoint of the Service "kubernetes".
+func ControlPlane() net.IP { return net.IPv4(172, 18, 0, 1) }
+
 // Addresses of the nodes are in 172.18.0.0/16, those of Pods in a /24 for each
 // node from 10.244.0.0 on. The cluster's Services are in 10.0.0.0/24.
+
 func nodeIP(i int) string { return net.IPv4(172, 18, byte((i+2)/250), byte((i+2)%250)).String() }
 
 func podNet(i, host int) string {

@@ -190,6 +190,7 @@ func (p *pod) sync(ctx context.Context) error {
 	}
 	p.advance(obj, now, in)
 	p.refreshAlive()
+	unseen := p.unseen(now)
 	status := p.status(obj)
 	final := p.finished && obj.DeletionTimestamp != nil && !p.deleted
 	next := p.next
@@ -199,8 +200,10 @@ func (p *pod) sync(ctx context.Context) error {
 	if finished || status.Phase == v1.PodSucceeded || status.Phase == v1.PodFailed {
 		p.leave() // before the scheduler reads that there is room again
 	}
-	if err := p.report(ctx, obj, status); err != nil {
-		return err
+	if !unseen {
+		if err := p.report(ctx, obj, status); err != nil {
+			return err
+		}
 	}
 	if finished {
 		p.release()

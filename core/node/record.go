@@ -75,6 +75,17 @@ type instance struct {
 
 func (r *record) running() bool { return r.now != nil && r.now.ended == nil }
 
+// seenAt is when the kubelet sees that the container runs; zero if it does not.
+func (r *record) seenAt() time.Time {
+	switch {
+	case !r.running():
+		return time.Time{}
+	case r.now.c.Brief():
+		return r.now.startedAt.Add(seenTime)
+	}
+	return r.now.startedAt
+}
+
 // restore takes over what the API says of a container that ran before this
 // kubelet did. What was running is gone, as after a reboot.
 func (r *record) restore(s v1.ContainerStatus, now time.Time) {
@@ -282,10 +293,18 @@ func (p *pod) oom(i *instance) {
 
 // exit is called by the container, from any goroutine, when its process ends.
 func (p *pod) exit(i *instance, code int) {
-	p.inbox.Lock()
-	p.exits = append(p.exits, exit{i, code, p.clock.Now()})
-	p.inbox.Unlock()
-	p.queue.Add(p.uid)
+	e := exit{i, code, p.clock.Now()}
+	notice := func() {
+		p.inbox.Lock()
+		p.exits = append(p.exits, e)
+		p.inbox.Unlock()
+		p.queue.Add(p.uid)
+	}
+	if left := i.startedAt.Add(goneTime).Sub(e.at); left > 0 {
+		p.clock.AfterFunc(left, notice)
+	} else {
+		notice()
+	}
 }
 
 // exited takes in that a run has ended.

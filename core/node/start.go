@@ -12,6 +12,13 @@ const (
 	sandboxTime = 200 * time.Millisecond // until a Pod has its network
 	mountTryMin = 500 * time.Millisecond
 	mountTryMax = 2*time.Minute + 2*time.Second
+	// seenTime passes until the kubelet sees that a command runs, and goneTime at
+	// least until it sees that a container has ended: upstream asks the container
+	// runtime each second. Whoever follows a Pod finds its first output in its log
+	// when it is said to run, and can attach to it however short its command is. To
+	// one that had ended kubectl run could not, and would print its log twice.
+	seenTime = 500 * time.Millisecond
+	goneTime = time.Second
 )
 
 // start brings a Pod that is to run as far as it goes: volumes, network, init
@@ -113,6 +120,18 @@ func (p *pod) initialize(obj *v1.Pod, now time.Time) bool {
 		}
 	}
 	return true
+}
+
+// unseen reports whether a container runs that the kubelet has not seen yet. It is
+// looked at again when the kubelet does.
+func (p *pod) unseen(now time.Time) bool {
+	for _, r := range p.order {
+		if seen := r.seenAt(); p.ending == nil && now.Before(seen) {
+			p.at(seen)
+			return true
+		}
+	}
+	return false
 }
 
 // mount makes the Pod's volumes, which fails while something that they take

@@ -67,6 +67,7 @@ type Container struct {
 	origin *Container // set in what withEnv returns
 	argv   []string
 	env    []string
+	brief  bool
 	tree   func() *Tree
 	ctx    context.Context // ends when the container does
 	cancel context.CancelFunc
@@ -103,6 +104,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 
 	server, isServer := c.program(c.argv, c.env)
 	argv := cfg.Image.started(c.argv)
+	c.brief = !isServer || server.ExitsAtOnce
 	switch {
 	case isServer:
 		c.serve(server)
@@ -183,6 +185,10 @@ func (c *Container) Running() bool {
 	defer c.mu.Unlock()
 	return !c.exited
 }
+
+// Brief reports whether the first process may end as soon as it has begun: it is a
+// command, or a server that finds something missing.
+func (c *Container) Brief() bool { return c.brief }
 
 // Kill ends the container at once: exit code 137, as by SIGKILL.
 func (c *Container) Kill() { c.exit(137) }
