@@ -159,7 +159,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("complete the configuration: %w", err)
 	}
-	server, err := app.CreateServerChain(completed)
+	server, err := createServerChain(completed)
 	if err != nil {
 		return nil, fmt.Errorf("create the server chain: %w", err)
 	}
@@ -219,7 +219,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.LoopbackClientConfig = c.loopback
 	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.listener}
 	g.ExternalAddress = c.Host
-	g.PublicAddress = c.listener.Addr().(*net.TCPAddr).IP
+	g.PublicAddress = node.ControlPlane()
 	g.RequestTimeout = requestTimeout
 	g.ShutdownWatchTerminationGracePeriod = watchDrain
 	g.EnableProfiling = false // its handlers belong to the process, not to an engine in it
@@ -375,9 +375,9 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		ControlPlane: controlplaneapiserver.Config{Generic: g, Extra: extra},
 		Extra: controlplane.Extra{
 			KubeletClientConfig: kubelets,
-			// One API server that nobody reaches by a Service's endpoints needs
-			// no lease that says it is alive.
-			EndpointReconcilerType: reconcilers.NoneEndpointReconcilerType,
+			// The one API server there is needs no lease that says it is
+			// alive, to be the endpoint of its Service.
+			EndpointReconcilerType: reconcilers.MasterCountReconcilerType,
 			APIServerServicePort:   servicePort,
 			MasterCount:            1,
 		},

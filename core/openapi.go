@@ -92,11 +92,17 @@ func installLazyOpenAPI(server *genericapiserver.GenericAPIServer, v2 *common.Co
 // forgetDefinitions drops the definitions of all types, 8 MB that upstream keeps
 // for as long as the server lives. Installing the API groups needed them; a
 // document makes them again, in 20 ms. In a tab that takes long, and the memory
-// that they are in does not shrink: there they stay.
+// that they are in does not shrink: there they stay. The schemas that upstream
+// made of them for its groups, and holds in APIGroupInfo.StaticOpenAPISpec for
+// nobody, share their properties.
 func forgetDefinitions(config *common.OpenAPIV3Config) {
-	if runtime.GOOS != "js" {
-		config.Definitions = nil // upstream's builder then calls GetDefinitions
+	if runtime.GOOS == "js" {
+		return
 	}
+	for _, definition := range config.Definitions {
+		clear(definition.Schema.Properties)
+	}
+	config.Definitions = nil // upstream's builder then calls GetDefinitions
 }
 
 func (o *lazyOpenAPI) hash(gv string) string {

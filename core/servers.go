@@ -1,0 +1,147 @@
+package core
+
+import (
+	"fmt"
+	goruntime "runtime"
+	_ "unsafe" // for go:linkname
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/apiserver/pkg/util/notfoundhandler"
+	"k8s.io/client-go/kubernetes"
+	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+	"k8s.io/kubernetes/pkg/controlplane"
+	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
+	"k8s.io/kubernetes/pkg/controlplane/controller/defaultservicecidr"
+	"k8s.io/kubernetes/pkg/controlplane/controller/kubernetesservice"
+	"k8s.io/kubernetes/pkg/features"
+
+	"github.com/kubetab/kubetab/core/itemjson"
+)
+
+// createServerChain connects the three servers as
+// cmd/kube-apiserver/app.CreateServerChain does, and createKubeAPIServer makes
+// the one of the built-in APIs as pkg/controlplane.CompletedConfig.New does:
+// statement by statement, with one difference. What serves a group comes from
+// upstream's providers with the serializer that upstream made for it, and is
+// installed in the same call; between the two, lists get the serializer of
+// core/itemjson. There is no other place to say which serializer a group has.
+// TestServersAreUpstreams fails when upstream's functions are no longer those
+// that this follows.
+func createServerChain(config app.CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
+	notFound := notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
+	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegateWithCustomHandler(notFound))
+	if err != nil {
+		return nil, fmt.Errorf("API extensions: %w", err)
+	}
+	crds := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer)
+	if err != nil {
+		return nil, err
+	}
+	return controlplaneapiserver.CreateAggregatorServer(config.Aggregator, kube, extensions.Informers.Apiextensions().V1().CustomResourceDefinitions(), crds, apiVersionPriorities)
+}
+
+// apiVersionPriorities is the order in which discovery tells of the groups and
+// their versions. The link can go when upstream exports it.
+//
+//go:linkname apiVersionPriorities k8s.io/kubernetes/cmd/kube-apiserver/app.apiVersionPriorities
+var apiVersionPriorities map[schema.GroupVersion]controlplaneapiserver.APIServicePriority
+
+// createKubeAPIServer: see createServerChain. A KubeletClientConfig is there,
+// and not asked for.
+func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
+	server, err := config.ControlPlane.New(controlplaneapiserver.KubeAPIServer, delegate)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config.ControlPlane.Generic.LoopbackClientConfig)
+	if err != nil {
+		return nil, err
+	}
+	providers, err := config.StorageProviders(client)
+	if err != nil {
+		return nil, err
+	}
+	items := itemjson.New(keptItems())
+	for i, provider := range providers {
+		providers[i] = listing(provider, items)
+	}
+	if err := server.InstallAPIs(providers...); err != nil {
+		return nil, err
+	}
+
+	_, publicPort, err := config.ControlPlane.Generic.SecureServing.HostPort()
+	if err != nil {
+		return nil, fmt.Errorf("failed to get listener address: %w", err)
+	}
+	address, endpoint := config.ControlPlane.Generic.PublicAddress, config.Extra.EndpointReconcilerConfig
+	if err := endpoint.Reconciler.ValidateIP(address); err != nil {
+		return nil, fmt.Errorf("cannot use public IP %s with endpoint reconciler: %w", address, err)
+	}
+	service := kubernetesservice.New(kubernetesservice.Config{
+		PublicIP:                  address,
+		EndpointReconciler:        endpoint.Reconciler,
+		EndpointInterval:          endpoint.Interval,
+		ServiceIP:                 config.Extra.APIServerServiceIP,
+		ServicePort:               config.Extra.APIServerServicePort,
+		PublicServicePort:         publicPort,
+		KubernetesServiceNodePort: config.Extra.KubernetesServiceNodePort,
+	}, client, config.ControlPlane.Extra.VersionedInformers.Core().V1().Services())
+	server.GenericAPIServer.AddPostStartHookOrDie("bootstrap-controller", func(hook genericapiserver.PostStartHookContext) error {
+		service.Start(hook.Done())
+		return nil
+	})
+	server.GenericAPIServer.AddPreShutdownHookOrDie("stop-kubernetes-service-controller", func() error {
+		service.Stop()
+		return nil
+	})
+	if utilfeature.DefaultFeatureGate.Enabled(features.MultiCIDRServiceAllocator) {
+		server.GenericAPIServer.AddPostStartHookOrDie("start-kubernetes-service-cidr-controller", func(hook genericapiserver.PostStartHookContext) error {
+			defaultservicecidr.NewController(config.Extra.ServiceIPRange, config.Extra.SecondaryServiceIPRange, client).Start(hook)
+			return nil
+		})
+	}
+	return server.GenericAPIServer, nil
+}
+
+// keptItems is how many bytes the JSON of what is listed often may take: that
+// of some ten thousand small objects. The memory of a tab does not shrink.
+func keptItems() int {
+	if goruntime.GOOS == "js" {
+		return 2 << 20
+	}
+	return 8 << 20
+}
+
+// listing is provider with lists made by items. Upstream asks a provider
+// whether it has a post-start hook.
+func listing(provider controlplaneapiserver.RESTStorageProvider, items *itemjson.Cache) controlplaneapiserver.RESTStorageProvider {
+	lists := listProvider{provider, items}
+	if hook, ok := provider.(genericapiserver.PostStartHookProvider); ok {
+		return struct {
+			listProvider
+			genericapiserver.PostStartHookProvider
+		}{lists, hook}
+	}
+	return lists
+}
+
+type listProvider struct {
+	controlplaneapiserver.RESTStorageProvider
+	items *itemjson.Cache
+}
+
+func (p listProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, options generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
+	info, err := p.RESTStorageProvider.NewRESTStorage(enabled, options)
+	if err == nil && info.NegotiatedSerializer != nil { // a group that is off has none
+		info.NegotiatedSerializer = p.items.Serving(info.NegotiatedSerializer)
+	}
+	return info, err
+}
