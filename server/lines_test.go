@@ -44,6 +44,9 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, block := range all {
+		if block.InCluster() {
+			continue // this machine is not; and curl's words are those of one version
+		}
 		sh := exec.Command("bash", "-c", block.Command)
 		sh.Dir = home
 		sh.Env = []string{"PATH=" + filepath.Dir(kubectl) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TZ=UTC", "LC_ALL=C"}

@@ -119,22 +119,28 @@ func (s *Shell) Become(who Identity) error {
 func (s *Shell) getIdentity(w http.ResponseWriter, r *http.Request) {
 	wake, stop := s.files.follow()
 	defer stop()
-	now, err := s.Identity()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-		return
-	}
 	if !r.URL.Query().Has("watch") {
+		now, err := s.Identity()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
 		respond(w, http.StatusOK, now)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(w)
+	if err := flush.Flush(); err != nil {
+		return
+	}
 	var told []byte
 	for {
-		// A file that is being written, or broken, says nothing new.
-		if now, err := s.Identity(); err == nil {
+		// A file that is being written, or broken, says nothing until it is whole;
+		// then it does even if it is the same: the page may be somebody else by then.
+		if now, err := s.Identity(); err != nil {
+			told = nil
+		} else {
 			line, err := json.Marshal(now)
 			if err != nil {
 				return

@@ -21,6 +21,27 @@ func become(t *testing.T, url, user string, groups ...string) {
 	}
 }
 
+// TestIdentityOfABrokenKubeconfig: whoever asks while it is broken hears of it when
+// it is mended, and cannot be somebody else meanwhile.
+func TestIdentityOfABrokenKubeconfig(t *testing.T) {
+	url := httpServer(t)
+	post(t, url, "cp ~/.kube/config whole; echo '{' > ~/.kube/config")
+	t.Cleanup(func() { post(t, url, "mv whole ~/.kube/config") })
+	if code, text := ask(t, http.MethodPut, url+"/kubetab/identity", `{"user": "kubetab-view"}`); code != http.StatusUnprocessableEntity {
+		t.Errorf("another identity: %d %s", code, text)
+	}
+	watch, err := http.Get(url + "/kubetab/identity?watch=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Body.Close()
+	post(t, url, "cp whole ~/.kube/config")
+	var now shell.Identity
+	if err := json.NewDecoder(watch.Body).Decode(&now); err != nil || now.User != "kubetab-admin" {
+		t.Errorf("once it is mended: %+v %v", now, err)
+	}
+}
+
 // TestThePageAndKubectlAreTheSame: whoever changes the identity, the page or
 // kubectl config use-context, the other one sees it, and so do prompts.
 func TestThePageAndKubectlAreTheSame(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 // interpreter's: they run, and wait waits for them, but they have no number.
 type job struct {
 	number int
+	pid    int    // which no other job of the shell has had
 	text   string // as it was typed, without the ampersand
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -35,7 +36,7 @@ var errKilled = errors.New("killed")
 // firstProcess is one less than the process number of the first job.
 const firstProcess = 1000
 
-func (j *job) process() string { return strconv.Itoa(firstProcess + j.number) }
+func (j *job) process() string { return strconv.Itoa(j.pid) }
 
 func (j *job) isDone() bool {
 	select {
@@ -79,18 +80,22 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&text, &alone); err != nil {
 		text.Reset() // a job without a name is still one
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(k.life, inBackground{}, true))
+	ctx, remove := withSpools(context.WithValue(k.life, inBackground{}, true))
+	ctx, cancel := context.WithCancelCause(ctx)
 	j := &job{number: 1, text: strings.TrimSpace(text.String()), cancel: cancel, done: make(chan struct{})}
 	k.mu.Lock()
 	for _, other := range k.jobs {
 		j.number = max(j.number, other.number+1)
 	}
+	k.begun++
+	j.pid = firstProcess + k.begun
 	k.jobs = append(k.jobs, j)
 	k.mu.Unlock()
 	runner := k.runner.Subshell()
 	go func() {
 		defer cancel(context.Canceled)
 		defer close(j.done)
+		defer remove()
 		err := runner.Run(ctx, &alone)
 		var status interp.ExitStatus
 		switch {
@@ -141,7 +146,7 @@ func (k *session) notify() string {
 			b.WriteString(j.line(mark(i, len(k.jobs))) + "\r\n")
 		}
 	}
-	k.jobs = slices.DeleteFunc(k.jobs, (*job).isDone)
+	k.forgetLocked((*job).isDone)
 	return b.String()
 }
 
@@ -187,7 +192,31 @@ func (k *session) findJob(word string) *job {
 func (k *session) forget(gone *job) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.jobs = slices.DeleteFunc(k.jobs, func(j *job) bool { return j == gone })
+	k.forgetLocked(func(j *job) bool { return j == gone })
+}
+
+// forgetLocked forgets jobs, but for what wait is to return for them.
+func (k *session) forgetLocked(is func(*job) bool) {
+	k.jobs = slices.DeleteFunc(k.jobs, func(j *job) bool {
+		if !is(j) {
+			return false
+		}
+		if j.isDone() {
+			if k.codes == nil {
+				k.codes = map[string]int{}
+			}
+			k.codes[j.process()] = j.code
+		}
+		return true
+	})
+}
+
+// forgotten returns the code of a job that has ended and been forgotten.
+func (k *session) forgotten(process string) (code int, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	code, ok = k.codes[process]
+	return code, ok
 }
 
 func (k *session) listJobs(c *coreutils.Call) int {
@@ -264,9 +293,14 @@ func (k *session) waitFor(c *coreutils.Call) int {
 	for _, word := range c.Args {
 		j := k.findJob(word)
 		if j == nil {
-			if strings.HasPrefix(word, "%") {
+			earlier, ok := k.forgotten(word)
+			switch {
+			case ok:
+				code = earlier
+				continue
+			case strings.HasPrefix(word, "%"):
 				k.noJob(c, word)
-			} else {
+			default:
 				fmt.Fprintf(c.Stderr, "bash: wait: pid %s is not a child of this shell\n", word)
 			}
 			code = 127
@@ -303,7 +337,7 @@ func (k *session) kill(c *coreutils.Call) int {
 	args, ask := c.Args, false
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		ask = args[0] == "-0"
-		if args[0] == "-s" && len(args) > 1 {
+		if (args[0] == "-s" || args[0] == "-n") && len(args) > 1 {
 			args = args[1:]
 		}
 		args = args[1:]

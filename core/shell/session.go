@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path"
 	"strings"
@@ -44,8 +43,9 @@ type session struct {
 
 	mu      sync.Mutex
 	history []string
-	jobs    []*job   // in the order of their numbers
-	spooled []string // files that stand for <(command)
+	jobs    []*job         // in the order of their numbers
+	begun   int            // jobs so far, for their process numbers
+	codes   map[string]int // of jobs that are forgotten, by process number, for wait
 }
 
 // newSession returns a shell in dir, with the variables env in place of those
@@ -109,7 +109,8 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 		return 2, true
 	}
 	defer k.shell.files.changed()
-	defer k.forgetSpooled()
+	ctx, remove := withSpools(ctx)
+	defer remove()
 	for _, stmt := range file.Stmts {
 		nameLastJob(stmt)
 		substituteProcesses(stmt)
@@ -303,6 +304,9 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 		return c.Fail("%v", err)
 	}
 	child.tty, child.id, child.context = k.tty, k.id, k.context
+	for _, stmt := range file.Stmts {
+		substituteProcesses(stmt)
+	}
 	err = child.runner.Run(c, file)
 	var status interp.ExitStatus
 	if errors.As(err, &status) {
@@ -349,13 +353,4 @@ func (k *session) Run(c *coreutils.Call, env, argv []string) int {
 	}
 	// The first word is not quoted twice over: an alias is one in no program.
 	return k.sub(c, strings.Join(words, " "), c.Name, env, nil)
-}
-
-// RoundTrip sends a request of curl: to the cluster, or to what listens in the
-// process, such as kubectl proxy. The page's list of requests says that it is
-// the terminal's.
-func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Kubetab-Client", "terminal")
-	return k.shell.cluster.Client().RoundTrip(r)
 }

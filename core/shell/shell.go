@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -73,10 +72,16 @@ func New(config Config) (*Shell, error) {
 	return s, nil
 }
 
-// dial connects to an address of the process. Its network on js has no names.
+// dial connects to an address of the process, whose network has no name but one.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if port, ok := strings.CutPrefix(address, "localhost:"); ok {
+	host, port, err := net.SplitHostPort(address)
+	switch {
+	case err != nil:
+		return nil, err
+	case host == "localhost":
 		address = net.JoinHostPort("127.0.0.1", port)
+	case net.ParseIP(host) == nil:
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, network, address)

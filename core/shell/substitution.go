@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -17,7 +19,7 @@ const spool = "__spool"
 
 // substituteProcesses makes <(command) in a statement $(command | __spool): the
 // name of a file that holds what the command has printed. It is there until the
-// line that it stands in has been run.
+// line that it stands in has been run, or the job has ended.
 func substituteProcesses(stmt *syntax.Stmt) {
 	syntax.Walk(stmt, func(node syntax.Node) bool {
 		word, ok := node.(*syntax.Word)
@@ -41,29 +43,43 @@ func substituteProcesses(stmt *syntax.Stmt) {
 	})
 }
 
+// spools are the files that stand for <(command) in a line or a job.
+type spools struct {
+	mu    sync.Mutex
+	names []string
+}
+
+type spoolsKey struct{}
+
+// withSpools returns the context of a line or of a job, and what removes its files.
+func withSpools(ctx context.Context) (of context.Context, remove func()) {
+	s := &spools{}
+	return context.WithValue(ctx, spoolsKey{}, s), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, name := range s.names {
+			_ = os.Remove(name) // the line may have done so
+		}
+	}
+}
+
 // spool keeps standard input in a file and prints its name.
 func (k *session) spool(c *coreutils.Call) int {
+	of, ok := c.Value(spoolsKey{}).(*spools)
+	if !ok {
+		return c.Fail("is not for commands")
+	}
 	f, err := os.CreateTemp(k.shell.config.Temp, "fd-*")
 	if err != nil {
 		return c.Fail("%s", coreutils.Reason(err))
 	}
 	defer f.Close()
-	k.mu.Lock()
-	k.spooled = append(k.spooled, f.Name())
-	k.mu.Unlock()
+	of.mu.Lock()
+	of.names = append(of.names, f.Name())
+	of.mu.Unlock()
 	if _, err := io.Copy(f, c.Stdin); err != nil {
 		return c.Fail("%s", coreutils.Reason(err))
 	}
 	fmt.Fprintln(c.Stdout, f.Name())
 	return 0
-}
-
-// forgetSpooled removes the files of the line that has been run.
-func (k *session) forgetSpooled() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, name := range k.spooled {
-		_ = os.Remove(name) // the line may have done so
-	}
-	k.spooled = nil
 }

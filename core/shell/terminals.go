@@ -165,11 +165,11 @@ func (t *terminal) line(ctx context.Context, script string) bool {
 	t.interrupt = make(chan struct{})
 	interrupted := t.interrupt
 	t.mu.Unlock()
-	t.tty.Raw(false)
 	t.tty.Foreground(sync.OnceFunc(func() {
 		close(interrupted)
 		stop(tty.ErrInterrupted)
 	}))
+	t.tty.Raw(false) // after it is known what ^C does, for there may be one already
 	_, stays := t.session.run(running, script)
 	t.tty.Foreground(nil)
 	if !strings.Contains(script, "&") {

@@ -3,6 +3,7 @@
 // WebAssembly, and by bash with kubectl and the tools of a real machine.
 //
 //	# a comment                     about the block that follows
+//	# in the cluster's network      this one asks for names that a real machine does not have
 //	$ kubectl get pods | grep web   the command; "| " goes on with it
 //	> web-1  1/1  Running           standard output
 //	! Warning: ...                  standard error
@@ -16,6 +17,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,6 +34,9 @@ type Block struct {
 	ExitCode int
 	Line     int // in the file
 }
+
+// InCluster says whether the command asks for names of the cluster's network, which a machine outside of it cannot.
+func (b Block) InCluster() bool { return slices.Contains(b.Comment, "in the cluster's network") }
 
 // All returns the blocks of lines.txt. The error names a line.
 func All() ([]Block, error) { return Parse(text) }
@@ -107,11 +112,18 @@ func Format(all []Block) string {
 	return b.String()
 }
 
+// CanceledWatch matches what client-go logs if its reflector was reading from a
+// watch at the moment in which `kubectl wait` or `kubectl delete` had seen
+// enough and canceled it (tools/cache/reflector.go): now and then a line more on
+// stderr, which says nothing of the command.
+var CanceledWatch = regexp.MustCompile(`(?m)^[IWE]\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] "Warning: watch ended with error" .*context canceled.*\n`)
+
 // varying is what differs from run to run, by what stands for it.
 var varying = []struct {
 	pattern *regexp.Regexp
 	stands  string
 }{
+	{CanceledWatch, ""},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000)?`), "<time>"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
 	{regexp.MustCompile(`(https?://)?127\.0\.0\.1:\d+`), "<server>"},

@@ -1,0 +1,66 @@
+package shell
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// serviceNames are those of the API server's Service in the cluster's DNS.
+var serviceNames = map[string]bool{
+	"kubernetes": true, "kubernetes.default": true, "kubernetes.default.svc": true, "kubernetes.default.svc.cluster.local": true,
+}
+
+// RoundTrip sends a request of curl: to the cluster at its address or, as from
+// inside of a Pod, at its Service, and to what listens in the process, such as
+// kubectl proxy. The page's list of requests says that it is the terminal's.
+func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Kubetab-Client", "terminal")
+	server := strings.TrimPrefix(k.shell.cluster.Server, "https://")
+	isServer := r.URL.Scheme == "https" && r.URL.Host == server
+	if serviceNames[r.URL.Hostname()] {
+		if port := r.URL.Port(); r.URL.Scheme != "https" || port != "" && port != "443" {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+		}
+		isServer, r.URL.Host = true, server
+	}
+	if isServer {
+		authority := func() ([]byte, error) { return k.shell.authority(r) }
+		if err := coreutils.CheckAuthority(r, authority); err != nil {
+			return nil, err
+		}
+	}
+	return k.shell.cluster.Client().RoundTrip(r)
+}
+
+// authority asks the cluster of r, as the terminal's administrator, for the one
+// that has signed the API server's certificate. Every namespace has it.
+func (s *Shell) authority(r *http.Request) ([]byte, error) {
+	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, s.cluster.Server+"/api/v1/namespaces/default/configmaps/kube-root-ca.crt", nil)
+	if err != nil {
+		return nil, err
+	}
+	ask.Header.Set("Authorization", "Bearer "+s.cluster.Token)
+	ask.Header.Set("Kubetab-Client", "terminal")
+	response, err := s.cluster.Client().RoundTrip(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the cluster has no kube-root-ca.crt: %s", response.Status)
+	}
+	var m v1.ConfigMap
+	if err := json.NewDecoder(response.Body).Decode(&m); err != nil {
+		return nil, err
+	}
+	return []byte(m.Data["ca.crt"]), nil
+}
