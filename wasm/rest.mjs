@@ -40,7 +40,7 @@ export function restOnDemand(go, read, { toBeFrozen = false } = {}) {
     else own.settle?.();
     go.mem = new DataView(mem.buffer); // it has grown
   };
-  go.importObject.kubetab = { rest };
+  go.importObject.kubetab = { ...go.importObject.kubetab, rest };
   return {
     link: (instance) => {
       engine = instance;

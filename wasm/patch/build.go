@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -164,15 +165,17 @@ func findModules(root string, paths []string) (map[string]module, error) {
 	return found, nil
 }
 
-// layout numbers what this program makes of its inputs. Raise it with every change that must not leave an
-// older build/patch standing.
-const layout = 3
+//go:embed *.go
+var sources embed.FS
+
+// program is what makes the folder of its inputs.
+var program fs.FS = sources
 
 // makeStamp is a sum over everything that the folder is made from. Modules are known by go.mod and go.sum:
 // the go command itself keeps the module cache as those say.
 func makeStamp(g goEnv, out string, twins fs.FS, patches []patch) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %q %q %q %q %q\n", layout, g, out, patches, goScript, toolexecScript)
+	fmt.Fprintf(h, "%q %q %q\n", g, out, patches)
 	for _, name := range []string{g.GOMOD, filepath.Join(filepath.Dir(g.GOMOD), "go.sum")} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -180,15 +183,20 @@ func makeStamp(g goEnv, out string, twins fs.FS, patches []patch) (string, error
 		}
 		fmt.Fprintf(h, "%d\n%s", len(text), text)
 	}
-	err := fs.WalkDir(twins, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, files := range []fs.FS{program, twins} {
+		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			text, err := fs.ReadFile(files, name)
+			fmt.Fprintf(h, "%q %d\n%s", name, len(text), text)
 			return err
+		})
+		if err != nil {
+			return "", err
 		}
-		text, err := fs.ReadFile(twins, name)
-		fmt.Fprintf(h, "%q %d\n%s", name, len(text), text)
-		return err
-	})
-	return hex.EncodeToString(h.Sum(nil)), err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // fresh reports whether dst was made from what the stamp stands for and its links still lead somewhere

@@ -25,7 +25,7 @@ type world struct {
 
 const (
 	unixFile = "//go:build !windows\n\npackage a\n\nimport \"syscall\"\n\nconst Name = \"unix\"\n\nvar _ = syscall.SIGHUP\n"
-	editFile = "package b\n\nimport _ \"example.com/up/c/deep\"\n\nconst Name = \"before\"\n"
+	editFile = "package b\n\nimport (\n\t\"embed\"\n\n\t_ \"example.com/up/c/deep\"\n)\n\n//go:embed texts/*/b.txt\nvar texts embed.FS\n\nconst Name = \"before\"\n"
 )
 
 func write(t *testing.T, name, text string) {
@@ -65,6 +65,7 @@ func newWorld(t *testing.T) world {
 	write(t, filepath.Join(w.up, "a", "unix.go"), unixFile)
 	write(t, filepath.Join(w.up, "a", "unix_test.go"), "package a\n")
 	write(t, filepath.Join(w.up, "b", "b.go"), editFile)
+	write(t, filepath.Join(w.up, "b", "texts", "en", "b.txt"), "?")
 	write(t, filepath.Join(w.up, "c", "deep", "deep.go"),
 		"package deep\n\nimport _ \"embed\"\n\n//go:embed deep.txt\nvar Text string\n")
 	write(t, filepath.Join(w.up, "c", "deep", "deep.txt"), "!")
@@ -176,6 +177,10 @@ func TestEveryInputIsInTheStamp(t *testing.T) {
 	mustBuild(t, w, twins, list, true)
 
 	w.GOVERSION = "go1.1"
+	mustBuild(t, w, twins, list, true)
+
+	defer func(before fs.FS) { program = before }(program)
+	program = fstest.MapFS{"build.go": {Data: []byte("package main // changed")}}
 	mustBuild(t, w, twins, list, true)
 
 	if err := os.Rename(filepath.Join(w.up, "c"), filepath.Join(w.up, "d")); err != nil {

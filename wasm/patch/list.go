@@ -188,6 +188,15 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 		why: "writes to the process's standard error, which is the engine's log and not the learner's terminal",
 	},
 	{
+		module: "k8s.io/kubectl", file: "pkg/util/i18n/i18n.go",
+		sha256: "fc0596be3d12eee41207ff2f62c894115cf891f2bdb085a8492649945727b363",
+		edits: []edit{
+			{"//go:embed translations\n", "//go:embed translations/kubectl/*/LC_MESSAGES/k8s.mo\n"},
+			{"\t\tfmt.Sprintf(\"%s/%s/LC_MESSAGES/k8s.po\", root, langStr),\n", ""},
+		},
+		why: "of each translation it has what translators write and what is made of that: 1 MB of the first, with their comments, for which it only looks first",
+	},
+	{
 		module: "k8s.io/kubectl", file: "pkg/util/interrupt/interrupt.go",
 		sha256: "cd3ce09b2cd7ce1eb6a296ce91be5f0dcb93a62651a7dcd7a16ca225423d0b63",
 		edits:  []edit{{"syscall.SIGHUP, ", ""}},
@@ -319,6 +328,26 @@ func generated(ctxt *Link, s loader.Sym, fi loader.FuncInfo) bool {
 			"// Programs is what New returns when it is set.\nvar Programs Interface\n\n// New returns a new Interface which will os/exec to run commands.\n",
 		}},
 		why: "kubectl diff runs diff(1); in the tab that is a program of core/shell",
+	},
+	{
+		module: "sigs.k8s.io/kustomize/kyaml", file: "openapi/kubernetesapi/v1_21_2/swagger.go",
+		sha256: "cbc9d20b525374bf16cc68dd797cf40b8f742b911394fc8d89881d7c6c255365",
+		edits: []edit{
+			{
+				"func kubernetesapiV1_21_2SwaggerPbBytes() ([]byte, error) {\n\treturn bindataRead(\n\t\t_kubernetesapiV1_21_2SwaggerPb,\n",
+				`// kubetabBytes is for wasm/split, which finds it by its mark, and moves the bytes.
+var kubetabBytes = struct {
+	mark  [2]uint64
+	bytes *[]byte
+}{[2]uint64{0x6261746562756b00, 0x73657479622e00}, &_kubernetesapiV1_21_2SwaggerPb}
+
+func kubernetesapiV1_21_2SwaggerPbBytes() ([]byte, error) {
+	return bindataRead(
+		*kubetabBytes.bytes,
+`,
+			},
+		},
+		why: "320,000 compressed bytes that only some kustomizations need come with the rest of the module, which is fetched for the function that reads them",
 	},
 	{
 		module: std, file: "runtime/asm_wasm.s",
@@ -579,12 +608,12 @@ func kubetabScrub() {
 			{
 				"\tfuncoff := datap.ftab[idx].funcoff\n",
 				`	funcoff := datap.ftab[idx].funcoff
-	if funcoff >= kubetabOfRest {
-		if datap.next == nil { // it has never been called
+	if funcoff == 0 { // it is of the other part
+		if datap.next == nil { // and has never been called
 			funcoff = uint32(uintptr(len(datap.ftab)) * unsafe.Sizeof(functab{}))
 		} else {
-			funcoff -= kubetabOfRest
 			datap = datap.next
+			funcoff = datap.ftab[idx].funcoff
 		}
 	}
 `,
@@ -599,11 +628,8 @@ func kubetabScrub() {
 	return name
 `,
 			},
-			{"// A srcFunc represents a logical function", `// kubetabOfRest marks offsets of functions whose records came with the rest of the module, as the next moduledata. Until
-// then all have the empty one that follows the table's index.
-const kubetabOfRest = 1 << 31
-
-// kubetabTables is for wasm/split, which finds it by its mark, and moves what is known of functions.
+			{"// A srcFunc represents a logical function", `// kubetabTables is for wasm/split, which finds it by its mark, and moves what is known of functions. What the rest of the
+// module brings is the next moduledata; until then all of its functions have the empty record that follows the index.
 var kubetabTables = struct {
 	mark          [2]uint64
 	free, freeEnd uintptr // what it leaves of the table: the heap begins there

@@ -69,12 +69,14 @@ func (p patch) edited(text []byte) ([]byte, error) {
 //
 // Only the directories on the way to a patched file are real, and hold copies; every other directory is
 // a link into the module cache, so that the hundreds of megabytes of k8s.io/kubernetes are neither copied
-// nor walked. Copies rather than links for files, because go:embed refuses links. Tests of patched
-// packages are left out: they test the file that is gone.
+// nor walked. Copies rather than links for files, and for what is below a patched package without being
+// one, because go:embed refuses links. Tests of patched packages are left out: they test the file that
+// is gone.
 //
 // All patches must be of this module. Errors: *driftErrors (joined, all of them), I/O errors.
 func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
 	real := map[string]bool{".": true} // directories that cannot be links
+	patched := map[string]bool{}       // directories with a patched file
 	changed := map[string][]byte{}     // file -> what takes its place; nil: nothing
 	var drift []error
 	for _, p := range patches {
@@ -83,6 +85,7 @@ func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
 			drift = append(drift, err)
 			continue
 		}
+		patched[path.Dir(p.file)] = true
 		for d := path.Dir(p.file); d != "."; d = path.Dir(d) {
 			real[d] = true
 		}
@@ -104,7 +107,7 @@ func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
 		return errors.Join(drift...)
 	}
 	for dir := range real {
-		if err := plantDir(filepath.Join(dst, dir), filepath.Join(src, dir), dir, real, changed); err != nil {
+		if err := plantDir(filepath.Join(dst, dir), filepath.Join(src, dir), dir, real, changed, patched[dir]); err != nil {
 			return err
 		}
 	}
@@ -119,8 +122,9 @@ func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
 	return nil
 }
 
-// plantDir fills the one real directory dst from src; dir is its name below the module's root.
-func plantDir(dst, src, dir string, real map[string]bool, changed map[string][]byte) error {
+// plantDir fills the one real directory dst from src; dir is its name below the module's root. Of a patched one
+// directories without Go are copied.
+func plantDir(dst, src, dir string, real map[string]bool, changed map[string][]byte, patched bool) error {
 	if err := os.MkdirAll(dst, 0o755); err != nil {
 		return err
 	}
@@ -135,6 +139,8 @@ func plantDir(dst, src, dir string, real map[string]bool, changed map[string][]b
 		switch {
 		case real[name] || replaced || strings.HasSuffix(name, "_test.go") || e.Name() == "testdata":
 			continue
+		case e.IsDir() && patched && !hasGo(from):
+			err = os.CopyFS(to, os.DirFS(from))
 		case e.IsDir():
 			err = os.Symlink(from, to)
 		default:
@@ -148,4 +154,16 @@ func plantDir(dst, src, dir string, real map[string]bool, changed map[string][]b
 		}
 	}
 	return nil
+}
+
+// hasGo reports whether there is a Go file in a directory or below.
+func hasGo(dir string) bool {
+	found := errors.New("found")
+	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".go" {
+			return found
+		}
+		return err
+	})
+	return err != nil
 }

@@ -1,41 +1,147 @@
 package main
 
-// ownFunction is a function that the rest has beside the program's.
+// ownFunction is a function that a part has beside the program's.
 type ownFunction struct {
 	name string // under which it is exported
 	typ  int
 	body []byte
 }
 
-// What ownFunctions returns, in this order: a function for the slot gate; and if
-// the rest brings tables one that it starts with, and two for wasm/rest.mjs.
+// What engineFunctions and restFunctions return if there are tables, in this order:
+// a function for the index, one that the part starts with, and in the rest two for
+// wasm/rest.mjs.
 const (
-	ownStart    = 1
-	ownExported = 2
+	ownIndex = iota
+	ownStart
+	ownExported
 )
 
-func (c *cutter) ownFunctions() []ownFunction {
-	own := []ownFunction{{typ: c.gateType, body: callGate(-1, c.goType)}}
+// first is the number of the first.
+func (c *cutter) engineFunctions(first int) []ownFunction {
 	if c.tables == nil {
-		return own
+		return nil
 	}
-	return append(own,
-		ownFunction{typ: c.plainType, body: c.tables.arrive()},
-		ownFunction{"settle", c.plainType, c.tables.settle()},
-		ownFunction{"leave", c.sizeType, c.tables.leave()},
-	)
+	return []ownFunction{
+		{typ: c.indexType, body: c.tables.fillIndex()},
+		{typ: c.plainType, body: append(callFillIndex([]byte{0}, c.tables.engine, nil, first+ownIndex), opEnd)},
+	}
 }
 
-// arrive takes memory for the block and has the runtime find what is in it. It
-// traps if there is no memory.
-func (t *tables) arrive() []byte {
+// first is the number of the first.
+func (c *cutter) restFunctions(first int) []ownFunction {
+	if c.tables == nil {
+		return nil
+	}
+	return []ownFunction{
+		{typ: c.indexType, body: c.tables.fillIndex()},
+		{typ: c.plainType, body: c.tables.arrive(first + ownIndex)},
+		{"settle", c.plainType, c.tables.settle()},
+		{"leave", c.sizeType, c.tables.leave()},
+	}
+}
+
+// indexParameters is how many fillIndex has: an index.
+const indexParameters = 5
+
+// fillIndex is the body of a function that writes an index: for each function what
+// it is, and of those that have a record where that is.
+func (t *tables) fillIndex() []byte {
+	const (
+		address = iota // and then where the next entry is
+		base
+		records // and then where the next record is
+		end
+		functions // and then what remains of them
+		first
+		entry
+	)
+	body := []byte{1, 2, typeI32}
+	get := func(local int) { body = append(body, opLocalGet, byte(local)) }
+	set := func(local int) { body = append(body, opLocalSet, byte(local)) }
+	number := func(v int) { body = signed(append(body, opI32Const), v) }
+	op := func(code ...byte) { body = append(body, code...) }
+	load := func(code byte, offset int) { op(code, 0); body = unsigned(body, offset) }
+
+	get(address)
+	set(first)
+	number(t.firstEntry)
+	set(entry)
+	op(opLoop, noResult)
+	get(address)
+	get(entry)
+	load(opI32Store, 0)
+	get(address)
+	number(8)
+	op(opI32Add)
+	set(address)
+	get(entry)
+	number(1)
+	op(opI32Add)
+	set(entry)
+	get(functions)
+	number(1)
+	op(opI32Sub, opLocalTee, functions, opBrIf, 0, opEnd)
+
+	op(opLoop, noResult)
+	get(records)
+	load(opI32Load, 0)
+	number(t.firstEntry)
+	op(opI32Sub)
+	number(3)
+	op(opI32Shl)
+	get(first)
+	op(opI32Add)
+	get(records)
+	get(base)
+	op(opI32Sub)
+	load(opI32Store, 4)
+	get(records)
+	get(records)
+	load(opI32Load, recordNPCData)
+	get(records)
+	load(opI32Load8U, recordNFunc)
+	op(opI32Add)
+	number(2)
+	op(opI32Shl)
+	number(recordSize + 7)
+	op(opI32Add)
+	number(-8)
+	op(opI32And, opI32Add, opLocalTee, records)
+	get(end)
+	op(opI32GeU, opI32Eqz, opBrIf, 0, opEnd)
+	return append(body, opEnd)
+}
+
+// callFillIndex appends a call of a function with the body of fillIndex. What is in
+// memory is where the index says, plus what add appends unless it is nil.
+func callFillIndex(to []byte, i index, add func(to []byte) []byte, function int) []byte {
+	for _, address := range []int{i.address, i.base, i.records, i.end} {
+		to = signed(append(to, opI32Const), address)
+		if add != nil {
+			to = append(add(to), opI32Add)
+		}
+	}
+	to = signed(append(to, opI32Const), i.functions)
+	return unsigned(append(to, opCall), function)
+}
+
+// arrive takes memory for the block, has the runtime find what is in it, and puts
+// late bytes in their places. It traps if there is no memory.
+func (t *tables) arrive(fillIndex int) []byte {
 	const block = 0 // the local that holds where it is
-	pages := (len(t.block) + memoryPage - 1) / memoryPage
+	pages := (t.room + memoryPage - 1) / memoryPage
 	body := signed([]byte{1, 1, typeI32, opI32Const}, pages)
 	body = append(body, opMemoryGrow, 0)
 	body = append(body, opI32Const, 16, opI32Shl, opLocalTee, block)
-	body = signed(append(body, opI32Const, 0, opI32Const), len(t.block))
+	body = signed(append(body, opI32Const, 0, opI32Const), t.brought)
 	body = append(body, opPrefixed, opMemoryInit, 0, 0)
+	for _, l := range t.late {
+		for _, n := range []int{l.address, l.offset, l.size} {
+			body = signed(append(body, opI32Const), n)
+		}
+		body = append(body, opPrefixed, opMemoryInit, 0, 0)
+	}
+	body = callFillIndex(body, t.rest, func(to []byte) []byte { return append(to, opLocalGet, block) }, fillIndex)
 	for _, s := range t.stores {
 		body = signed(append(body, opI32Const), s.address)
 		if s.inBlock {
@@ -66,8 +172,8 @@ func (t *tables) settle() []byte {
 	return append(body, opEnd, opEnd)
 }
 
-// leave makes the runtime forget the block, for a snapshot, and returns where the
-// memory ends that it knows of.
+// leave makes the runtime forget the block and takes late bytes away, for a snapshot,
+// and returns where the memory ends that the runtime knows of.
 func (t *tables) leave() []byte {
 	body := []byte{0}
 	forget := func(variable int) {
@@ -79,6 +185,12 @@ func (t *tables) leave() []byte {
 		if s.inBlock {
 			forget(s.address)
 		}
+	}
+	for _, l := range t.late {
+		for _, n := range []int{l.address, 0, l.size} {
+			body = signed(append(body, opI32Const), n)
+		}
+		body = append(body, opPrefixed, opMemoryFill, 0)
 	}
 	body = signed(append(body, opI32Const), t.blocMax)
 	return append(body, opI64Load, 3, 0, opI32WrapI64, opEnd)

@@ -5,6 +5,7 @@ import "fmt"
 // Opcodes that are read or written by name.
 const (
 	opBlock         = 0x02
+	opLoop          = 0x03
 	opIf            = 0x04
 	opEnd           = 0x0b
 	opBr            = 0x0c
@@ -13,11 +14,14 @@ const (
 	opCall          = 0x10
 	opCallIndirect  = 0x11
 	opLocalGet      = 0x20
+	opLocalSet      = 0x21
 	opLocalTee      = 0x22
 	opGlobalGet     = 0x23
 	opGlobalSet     = 0x24
 	opI32Load       = 0x28
 	opI64Load       = 0x29
+	opI32Load8U     = 0x2d
+	opI32Store      = 0x36
 	opI64Store      = 0x37
 	opI64Store32    = 0x3e
 	opMemorySize    = 0x3f
@@ -26,8 +30,13 @@ const (
 	opI64Const      = 0x42
 	opF32Const      = 0x43
 	opF64Const      = 0x44
+	opI32Eqz        = 0x45
+	opI32GeU        = 0x4f
 	opI64GeU        = 0x5a
 	opI32Add        = 0x6a
+	opI32Sub        = 0x6b
+	opI32And        = 0x71
+	opI32Or         = 0x72
 	opI32Shl        = 0x74
 	opI32WrapI64    = 0xa7
 	opI64ExtendI32U = 0xad
@@ -47,9 +56,11 @@ const (
 )
 
 // calls copies a function's body to the end of to, and has each call of a
-// function written by call. It knows the instructions that Go's assembler has;
-// another one is an error, for its length is not known.
-func calls(to, body []byte, call func(to []byte, function int) []byte) ([]byte, error) {
+// function written by call. What throughTable writes, unless it is nil, comes
+// before each call through the table: the slot is what is on the stack then. It
+// knows the instructions that Go's assembler has; another one is an error, for its
+// length is not known.
+func calls(to, body []byte, call func(to []byte, function int) []byte, throughTable func(to []byte) []byte) ([]byte, error) {
 	r := &reader{rest: body}
 	r.vector(func() { // locals
 		r.unsigned()
@@ -71,7 +82,15 @@ func calls(to, body []byte, call func(to []byte, function int) []byte) ([]byte, 
 		case op == opBrTable:
 			r.vector(func() { r.unsigned() })
 			r.unsigned()
-		case op == opCallIndirect, op >= opI32Load && op <= opI64Store32:
+		case op == opCallIndirect:
+			if throughTable != nil {
+				to = append(to, copied[:len(copied)-len(at)]...)
+				to = throughTable(to)
+				copied = at
+			}
+			r.unsigned()
+			r.unsigned()
+		case op >= opI32Load && op <= opI64Store32:
 			r.unsigned()
 			r.unsigned()
 		case op == opMemorySize, op == opMemoryGrow:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,23 +15,21 @@ const (
 	restModule, restName = "kubetab", "rest"
 	// engineModule is where the rest imports from: the engine's exports.
 	engineModule = "engine"
-	// gate is the slot of the table, below those of Go, for the function that
-	// calls a function of the rest.
-	gate = 0
 )
 
 // cut parts m in two: the engine with the functions that hot names, by number,
 // and the rest with the others.
 //
-// In the engine each function of the rest has a stand-in of a few bytes, so that
-// all keep their numbers and slots in the table. It passes its argument and its
-// slot to the function in the slot gate. At first that is one which has the rest
-// fetched and then calls what the slot holds; the rest, when it is instantiated,
-// puts its functions into their slots and into gate one that only calls.
+// All keep their slots in the table. In the engine those of the rest have one
+// function, absent, which has the rest fetched and then calls what the slot holds:
+// the rest, when it is instantiated, puts its functions into their slots. To tell
+// absent which slot that is, calls through the table leave its number in a global
+// of the engine. What the engine calls by number and does not have gets a stand-in
+// of a few bytes, which calls through the table.
 //
-// Both have one memory, one table, and the globals of the engine. The table is
-// exported under a name that holds a sum of the whole, and the rest asks for it
-// by that name: one of another build cannot be instantiated.
+// Both have one memory, one table, and the globals of the engine but that one. The
+// table is exported under a name that holds a sum of the whole, and the rest asks
+// for it by that name: one of another build cannot be instantiated.
 //
 // Unless parked is nil, what Go knows of the functions of the rest goes there,
 // too; see tables.go. parked names those that are on a stack in the snapshot,
@@ -50,6 +49,9 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 		return nil, nil, err
 	}
 	c := &cutter{m: m, hot: hot, goType: goType, number: make([]int, len(m.functions))}
+	if err := c.findStandIns(); err != nil {
+		return nil, nil, err
+	}
 	if parked != nil {
 		keep := make([]bool, len(hot))
 		for f := range keep {
@@ -60,17 +62,24 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 		}
 	}
 	for f := range m.functions {
-		if !hot[f] {
+		if hot[f] {
+			c.number[f] = len(c.here)
+			c.here = append(c.here, f)
+		} else {
 			c.number[f] = len(c.apart)
 			c.apart = append(c.apart, f)
 		}
 	}
-	c.types = append(append([]string(nil), m.types...),
-		string([]byte{typeFunc, 2, typeI32, typeI32, 1, typeI32}), // the function in the slot gate
-		string([]byte{typeFunc, 1, typeI32, 0}),                   // the function that fetches
-		string([]byte{typeFunc, 0, 0}),                            // the rest's own
-		string([]byte{typeFunc, 0, 1, typeI32}))
-	c.gateType, c.fetchType, c.plainType, c.sizeType = len(m.types), len(m.types)+1, len(m.types)+2, len(m.types)+3
+	c.types = append([]string(nil), m.types...)
+	add := func(parameters, results int) int {
+		t := []byte{typeFunc}
+		for _, n := range []int{parameters, results} {
+			t = append(append(t, byte(n)), bytes.Repeat([]byte{typeI32}, n)...)
+		}
+		c.types = append(c.types, string(t))
+		return len(c.types) - 1
+	}
+	c.fetchType, c.plainType, c.sizeType, c.indexType = add(1, 0), add(0, 0), add(0, 1), add(indexParameters, 0)
 	sum := sha256.New()
 	for f, body := range m.bodies {
 		sum.Write(body)
@@ -95,14 +104,32 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 // always are the packages of which all functions are in the engine, whatever the
 // profile says: Go's runtime, of which it depends on the weather what is called,
 // and what changes more often than the profile is made.
-var always = []string{"runtime.", "internal/runtime/", "main.", "github.com/kubetab/"}
+var always = []string{
+	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
+	// Of these it depends on the load.
+	"k8s.io/apiserver/pkg/endpoints/handlers.", "k8s.io/apiserver/pkg/server/filters.",
+	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
+}
 
 func isAlways(symbol string) bool {
+	// What Go makes of a type, to compare keys of maps and to hash them, is of the type's package.
+	for _, of := range []string{"type:.eq.", "type:.hash."} {
+		symbol = strings.TrimPrefix(symbol, of)
+	}
 	return slices.ContainsFunc(always, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
-// resident adds to hot what cannot be elsewhere - functions that are not of Go's
-// type, that call imports, or that are exported - and those of always.
+// seldom are the packages of which no function is in the engine: each brings bytes
+// that come with the rest, see wasm/patch.
+var seldom = []string{"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi/"}
+
+func isSeldom(symbol string) bool {
+	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
+}
+
+// resident takes those of seldom from hot, and adds what cannot be elsewhere -
+// functions that are not of Go's type, that call imports, or that are exported -
+// and those of always.
 func (m *module) resident(hot []bool, goType int) ([]bool, error) {
 	hot = append([]bool(nil), hot...)
 	for _, e := range m.exports {
@@ -111,6 +138,7 @@ func (m *module) resident(hot []bool, goType int) ([]bool, error) {
 		}
 	}
 	for f, body := range m.bodies {
+		hot[f] = hot[f] && !isSeldom(m.names[f])
 		if hot[f] {
 			continue
 		}
@@ -121,7 +149,7 @@ func (m *module) resident(hot []bool, goType int) ([]bool, error) {
 		_, err := calls(nil, body, func(to []byte, function int) []byte {
 			hot[f] = hot[f] || function < len(m.imports)
 			return to
-		})
+		}, nil)
 		if err != nil {
 			return nil, m.blame(f, err)
 		}
@@ -135,26 +163,63 @@ func (m *module) blame(f int, err error) error {
 
 // cutter holds what both parts are made from.
 type cutter struct {
-	m                           *module
-	hot                         []bool
-	apart                       []int   // functions of the rest
-	number                      []int   // of such a function, in the rest
-	tables                      *tables // nil when they stay where they are
-	types                       []string
-	goType, gateType, fetchType int
-	plainType, sizeType         int
-	table                       string // the name under which it is exported
+	m                   *module
+	hot                 []bool
+	here, apart         []int   // functions of the engine, and of the rest
+	number              []int   // of a function, in here or apart
+	standIns            []int   // functions of the rest that the engine calls by number
+	standIn             []int   // of a function, in standIns
+	tables              *tables // nil when they stay where they are
+	types               []string
+	goType, fetchType   int
+	plainType, sizeType int
+	indexType           int
+	table               string // the name under which it is exported
 }
 
 func (c *cutter) slot(f int) int { return c.m.offset + f }
 
-// engine has one import more than the whole, so that functions move up by one,
-// and one function more, which is the first in the slot gate.
+// findStandIns looks at what the functions of the engine call.
+func (c *cutter) findStandIns() error {
+	c.standIn = make([]int, len(c.hot))
+	called := make([]bool, len(c.hot))
+	for f, body := range c.m.bodies {
+		if !c.hot[f] {
+			continue
+		}
+		_, err := calls(nil, body, func(to []byte, function int) []byte {
+			if callee := function - len(c.m.imports); callee >= 0 && !c.hot[callee] && !called[callee] {
+				called[callee] = true
+				c.standIn[callee] = len(c.standIns)
+				c.standIns = append(c.standIns, callee)
+			}
+			return to
+		}, nil)
+		if err != nil {
+			return c.m.blame(f, err)
+		}
+	}
+	return nil
+}
+
+// engine has one import and one global more than the whole, its functions of the
+// whole, the stand-ins, absent, and its own, see engineFunctions.
 func (c *cutter) engine() ([]byte, error) {
 	m := c.m
 	imports := len(m.imports) + 1
 	fetch := len(m.imports)
-	first := imports + len(m.functions)
+	called := len(m.globals) // the global with the slot of the last call through the table
+	firstStandIn := imports + len(c.here)
+	absent := firstStandIn + len(c.standIns)
+	firstOwn := absent + 1
+	own := c.engineFunctions(firstOwn)
+	functions := firstOwn + len(own) - imports
+	numberOf := func(f int) int {
+		if c.hot[f] {
+			return imports + c.number[f]
+		}
+		return firstStandIn + c.standIn[f]
+	}
 
 	w := &writer{out: append([]byte(nil), header...)}
 	w.vector(sectionType, len(c.types), func(i int) { w.raw([]byte(c.types[i])) })
@@ -168,54 +233,77 @@ func (c *cutter) engine() ([]byte, error) {
 		w.raw([]byte{kindFunction})
 		w.unsigned(next.typ)
 	})
-	w.vector(sectionFunction, len(m.functions)+1, func(i int) {
-		if i < len(m.functions) {
-			w.unsigned(m.functions[i])
-		} else {
-			w.unsigned(c.gateType)
+	w.vector(sectionFunction, functions, func(i int) {
+		switch {
+		case i < len(c.here):
+			w.unsigned(m.functions[c.here[i]])
+		case imports+i < firstOwn:
+			w.unsigned(c.goType)
+		default:
+			w.unsigned(own[imports+i-firstOwn].typ)
 		}
 	})
 	w.section(sectionTable, func() { w.raw(m.table) })
 	w.section(sectionMemory, func() { w.raw(m.memory) })
-	w.vector(sectionGlobal, len(m.globals), func(i int) { w.raw(m.globals[i]) })
+	w.vector(sectionGlobal, len(m.globals)+1, func(i int) {
+		if i < len(m.globals) {
+			w.raw(m.globals[i])
+		} else {
+			w.raw([]byte{typeI32, 1, opI32Const, 0, opEnd})
+		}
+	})
 	w.vector(sectionExport, len(m.exports)+1, func(i int) {
 		e := exported{name: c.table, kind: kindTable}
 		if i < len(m.exports) {
 			e = m.exports[i]
 			if e.kind == kindFunction {
-				e.index++
+				e.index = numberOf(e.index - len(m.imports))
 			}
 		}
 		w.name(e.name)
 		w.raw([]byte{byte(e.kind)})
 		w.unsigned(e.index)
 	})
+	if len(own) > 0 {
+		w.section(sectionStart, func() { w.unsigned(firstOwn + ownStart) })
+	}
 	w.section(sectionElement, func() {
-		w.unsigned(2)
-		w.segment(gate, []int{first})
-		w.segment(m.offset, shifted(m.elements))
+		elements := make([]int, len(m.elements))
+		for f := range elements {
+			if elements[f] = absent; c.hot[f] {
+				elements[f] = numberOf(f)
+			}
+		}
+		w.unsigned(1)
+		w.segment(m.offset, elements)
 	})
+	leaveSlot := func(to []byte) []byte {
+		to = unsigned(append(to, opGlobalSet), called)
+		return unsigned(append(to, opGlobalGet), called)
+	}
 	var failed error
-	w.vector(sectionCode, len(m.functions)+1, func(f int) {
+	w.vector(sectionCode, functions, func(i int) {
 		switch {
-		case f == len(m.functions):
-			w.sized(callGate(fetch, c.goType))
-		case c.hot[f]:
+		case i < len(c.here):
+			f := c.here[i]
 			body, err := calls(nil, m.bodies[f], func(to []byte, function int) []byte {
 				if function >= len(m.imports) {
-					function++
+					function = numberOf(function - len(m.imports))
 				}
 				return unsigned(append(to, opCall), function)
-			})
+			}, leaveSlot)
 			if err != nil {
 				failed = m.blame(f, err)
 			}
 			w.sized(body)
-		default:
-			body := signed([]byte{0, opLocalGet, 0, opI32Const}, c.slot(f))
-			body = signed(append(body, opI32Const), gate)
-			body = unsigned(append(body, opCallIndirect), c.gateType)
+		case imports+i < absent:
+			body := signed([]byte{0, opLocalGet, 0, opI32Const}, c.slot(c.standIns[imports+i-firstStandIn]))
+			body = unsigned(append(leaveSlot(body), opCallIndirect), c.goType)
 			w.sized(append(body, 0, opEnd))
+		case imports+i == absent:
+			w.sized(callAbsent(called, fetch, c.goType))
+		default:
+			w.sized(own[imports+i-firstOwn].body)
 		}
 	})
 	if c.tables == nil {
@@ -226,28 +314,17 @@ func (c *cutter) engine() ([]byte, error) {
 	return w.out, failed
 }
 
-func shifted(functions []int) []int {
-	up := make([]int, len(functions))
-	for i, f := range functions {
-		up[i] = f + 1
-	}
-	return up
-}
-
-// callGate is the body of a function for the slot gate, which calls function
-// fetch with the slot first unless that is negative.
-func callGate(fetch, goType int) []byte {
-	body := []byte{0}
-	if fetch >= 0 {
-		body = unsigned(append(body, opLocalGet, 1, opCall), fetch)
-	}
-	body = append(body, opLocalGet, 0, opLocalGet, 1)
-	body = unsigned(append(body, opCallIndirect), goType)
+// callAbsent is the body of the function absent, which calls function fetch with
+// the slot that is in the global called, and then what has come to that slot.
+func callAbsent(called, fetch, goType int) []byte {
+	const slot = 1
+	body := unsigned([]byte{1, 1, typeI32, opGlobalGet}, called)
+	body = unsigned(append(body, opLocalTee, slot, opCall), fetch)
+	body = unsigned(append(body, opLocalGet, 0, opLocalGet, slot, opCallIndirect), goType)
 	return append(body, 0, opEnd)
 }
 
-// rest has the functions that are apart and one more, for the slot gate; and if it
-// brings tables, those of arrival.go.
+// rest has the functions that are apart, and if it brings tables those of arrival.go.
 func (c *cutter) rest() ([]byte, error) {
 	m := c.m
 	var globals []exported
@@ -286,7 +363,7 @@ func (c *cutter) rest() ([]byte, error) {
 			w.raw([]byte{kindTable, typeFuncref, 0, 0})
 		}
 	})
-	own := c.ownFunctions()
+	own := c.restFunctions(len(c.apart))
 	w.vector(sectionFunction, len(c.apart)+len(own), func(i int) {
 		if i < len(c.apart) {
 			w.unsigned(c.goType)
@@ -308,10 +385,10 @@ func (c *cutter) rest() ([]byte, error) {
 			slot      int
 			functions []int
 		}
-		runs := []run{{gate, []int{len(c.apart)}}}
+		var runs []run
 		for i, f := range c.apart {
-			last := &runs[len(runs)-1]
 			if i > 0 && c.apart[i-1] == f-1 {
+				last := &runs[len(runs)-1]
 				last.functions = append(last.functions, i)
 			} else {
 				runs = append(runs, run{c.slot(f), []int{i}})
@@ -340,7 +417,7 @@ func (c *cutter) rest() ([]byte, error) {
 			to = signed(append(to, opI32Const), c.slot(callee))
 			to = unsigned(append(to, opCallIndirect), m.functions[callee])
 			return append(to, 0)
-		})
+		}, nil)
 		if err != nil {
 			failed = m.blame(f, err)
 		}

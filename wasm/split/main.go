@@ -14,6 +14,10 @@
 //
 // the profile of what such runs have told, each in a file of that folder.
 //
+//	go run ./wasm/split -slot 14660 build/wasm/whole.wasm
+//
+// names the function in a slot of the table: an engine that needs the second module says for which.
+//
 // Neither Binaryen's wasm-split nor LLVM was of use: the first takes minutes and gigabytes for a module of
 // this size, wants an import or export for each function that one part calls in the other, of which there
 // are tens of thousands, and both optimize what Go's runtime relies on, the table and its order.
@@ -37,12 +41,13 @@ func main() {
 	flag.StringVar(&o.out, "o", "", "`file` to write")
 	flag.BoolVar(&o.mark, "mark", false, "write a module that tells what is called")
 	flag.StringVar(&o.called, "called", "", "`folder` of files that tell what was called, to write a profile from")
+	flag.IntVar(&o.slot, "slot", 0, "print the name of the function in this `slot` of the table")
 	flag.Usage = func() {
 		fmt.Fprintf(flag.CommandLine.Output(), "split cuts the engine's module in two.\n\nUsage: go run ./wasm/split [flags] MODULE\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 || o.out == "" || (o.rest == "") != (o.profile == "") {
+	if flag.NArg() != 1 || (o.out == "") != (o.slot != 0) || (o.rest == "") != (o.profile == "") {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -55,6 +60,7 @@ func main() {
 type options struct {
 	profile, parked, rest, out, called string
 	mark                               bool
+	slot                               int
 }
 
 func (o options) run(file string) error {
@@ -70,6 +76,8 @@ func (o options) run(file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	switch {
+	case o.slot != 0:
+		return printName(m, o.slot)
 	case o.mark:
 		return os.WriteFile(o.out, mark(m), 0o644)
 	case o.called != "":
@@ -78,6 +86,15 @@ func (o options) run(file string) error {
 		return o.cut(m, whole)
 	}
 	return errors.New("nothing to do: -profile, -mark or -called")
+}
+
+func printName(m *module, slot int) error {
+	f := slot - m.offset
+	if f < 0 || f >= len(m.names) {
+		return fmt.Errorf("no function is in slot %d", slot)
+	}
+	fmt.Println(m.names[f])
+	return nil
 }
 
 func (o options) cut(m *module, whole []byte) error {

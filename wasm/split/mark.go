@@ -9,8 +9,6 @@ const markPrefix = "mark "
 // have 100,000 exports, and there are more functions than that.
 const marksEach = 32
 
-const opI32Or = 0x72
-
 // mark has each function of m set a bit of a global when it is called, or
 // resumed. The export "mark 7" has those of functions 7*32 to 7*32+31, counted
 // without imports, from the lowest bit on.

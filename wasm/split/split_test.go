@@ -57,22 +57,32 @@ func TestOnlyCallsAreChanged(t *testing.T) {
 	got, err := calls(nil, whole, func(to []byte, function int) []byte {
 		called++
 		return append(to, opCall, byte(function))
-	})
+	}, nil)
 	if err != nil || !bytes.Equal(got, whole) || called != want {
 		t.Errorf("%d calls, %v:\n% x, want %d:\n% x", called, err, got, want, whole)
 	}
 	for n := range whole[:len(whole)-1] {
 		// What is left of an instruction is either none or torn; it must be found where it is.
-		got, err := calls(nil, whole[:n], func(to []byte, function int) []byte { return append(to, opCall, byte(function)) })
+		got, err := calls(nil, whole[:n], func(to []byte, function int) []byte { return append(to, opCall, byte(function)) }, nil)
 		if err == nil && !bytes.Equal(got, whole[:n]) {
 			t.Errorf("the first %d bytes become % x", n, got)
 		}
 	}
 }
 
+func TestSlotsAreLeftBeforeCallsThroughTheTable(t *testing.T) {
+	whole, _ := body()
+	call := func(to []byte, function int) []byte { return append(to, opCall, byte(function)) }
+	got, err := calls(nil, whole, call, func(to []byte) []byte { return append(to, opGlobalSet, 7) })
+	through := []byte{opCallIndirect, 0x90, 1, 0}
+	if want := bytes.Replace(whole, through, append([]byte{opGlobalSet, 7}, through...), 1); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v:\n% x, want\n% x", err, got, want)
+	}
+}
+
 func TestUnknownInstructionsAreErrors(t *testing.T) {
 	for _, instruction := range [][]byte{{0x06}, {0x12, 0}, {0x1c, 1, typeI32}, {0x25, 0}, {0xc5}, {0xd0, 0x70}, {opPrefixed, 8, 0, 0}, {0xfd, 12}} {
-		if _, err := calls(nil, append([]byte{0}, instruction...), nil); err == nil || !strings.Contains(err.Error(), "unknown instruction") {
+		if _, err := calls(nil, append([]byte{0}, instruction...), nil, nil); err == nil || !strings.Contains(err.Error(), "unknown instruction") {
 			t.Errorf("% x: %v", instruction, err)
 		}
 	}

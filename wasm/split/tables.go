@@ -14,16 +14,36 @@ import (
 // that the heap can have the memory behind them, and the others into a block that
 // comes with the rest and goes to the end of memory, wherever that is then.
 //
-// The runtime sees the block as a second moduledata, which the index of the
-// function table refers to by a mark: see kubetabTables in wasm/patch's
-// runtime/symtab.go.
+// The runtime sees the block as a second moduledata, with an index of its own: an
+// entry of the index that has no record is of the other part. See kubetabTables in
+// wasm/patch's runtime/symtab.go.
+//
+// No index is in the modules, for brotli makes little of numbers that go up by one.
+// Each record says which function it is of, and both indexes are filled when their
+// part is instantiated; see arrival.go.
 type tables struct {
 	image                       []byte // memory as the engine's data makes it
-	block                       []byte // what the rest brings
+	block                       []byte // what the rest brings: so many bytes as brought says, and then those that are late
+	brought                     int
+	room                        int // what it takes in memory: the rest's index is behind it
+	engine, rest                index
+	firstEntry                  int // what the first function's record says that it is of
 	stores                      []store
+	late                        []late
 	end                         int // of the memory that the program is linked for
 	next, bloc, blocMax, behind int // addresses of variables of the runtime
 }
+
+// late are bytes of the program's data that come with the rest: they are in the block
+// from offset on, and go to where they were linked to be.
+type late struct{ address, offset, size int }
+
+// bytesMark is before the address of a slice of bytes that are to be late.
+var bytesMark = []byte("\x00kubetab\x00.bytes\x00")
+
+// index is where the index of a part is, in memory or in the block. Offsets in it
+// count from base; the records begin at records and end at end.
+type index struct{ address, base, records, end, functions int }
 
 // store is a word that the rest writes when its block is in place.
 type store struct {
@@ -31,10 +51,7 @@ type store struct {
 	inBlock        bool // the value is counted from where the block is
 }
 
-const (
-	ofRest     = 1 << 31 // kubetabOfRest
-	memoryPage = 64 << 10
-)
+const memoryPage = 64 << 10
 
 // tablesMark is how kubetabTables begins. What follows are words.
 var tablesMark = []byte("\x00kubetab\x00.tables")
@@ -204,20 +221,23 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	}
 	engine, other := newKnowledge(t, data), newKnowledge(t, data)
 
-	// The index has an entry for each function and one more, and then comes an
-	// empty record, for functions of a rest that is not there.
-	index := bytes.Clone(t.image[t.records : t.records+8*(t.functions+1)])
-	engine.records = make([]byte, len(index)+(recordSize+7)/8*8)
+	// The index has an entry for each function and one more, which stays, and then
+	// comes an empty record, for functions of a rest that is not there.
+	indexSize := 8 * (t.functions + 1)
+	firstRecord := indexSize + (recordSize+7)/8*8
+	engine.records = make([]byte, firstRecord)
+	copy(engine.records[indexSize-8:], t.image[t.records+indexSize-8:t.records+indexSize])
+	firstEntry := t.at(t.records)
 	for f, kept := range keep {
-		at := 0
-		if kept {
-			at = engine.addRecord(f)
-		} else {
-			at = ofRest + other.addRecord(f)
+		if t.at(t.records+8*f) != firstEntry+f || t.at(t.record(f)) != firstEntry+f {
+			return nil, errors.New("the function table does not have the functions in their order: not one of Go's linker")
 		}
-		binary.LittleEndian.PutUint32(index[8*f+4:], uint32(at))
+		if kept {
+			engine.addRecord(f)
+		} else {
+			other.addRecord(f)
+		}
 	}
-	copy(engine.records, index)
 
 	image := bytes.Clone(t.image)
 	w := &placing{image: image, at: t.names, end: known(moduleTableEnd)}
@@ -243,7 +263,8 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	place(moduleLines, 3, engine.lines)
 	set(moduleFuncData, w.place(engine.maps))
 	place(moduleRecords, 4, engine.records)
-	set(moduleIndex, w.at-len(engine.records))
+	indexed := w.at - len(engine.records)
+	set(moduleIndex, indexed)
 	if w.at > w.end {
 		return nil, errors.New("the engine's tables need more room than there is")
 	}
@@ -252,7 +273,7 @@ func (m *module) tables(keep []bool) (*tables, error) {
 		binary.LittleEndian.PutUint64(image[variables+8*tablesFreeEnd:], uint64(to))
 	}
 
-	made := &tables{image: image[:len(image)-8*moduleWords], next: variable(tablesNext), bloc: variable(tablesBloc), blocMax: variable(tablesBlocMax), behind: variables + 8*tablesBehind, end: known(moduleEnd)}
+	made := &tables{image: image[:len(image)-8*moduleWords], firstEntry: firstEntry, next: variable(tablesNext), bloc: variable(tablesBloc), blocMax: variable(tablesBlocMax), behind: variables + 8*tablesBehind, end: known(moduleEnd)}
 	in := &placing{}
 	bring := func(word int, content []byte) {
 		made.stores = append(made.stores,
@@ -266,9 +287,17 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	bring(moduleRecords, other.records)
 	made.stores = append(made.stores, store{rest + 8*moduleTableEnd, in.at, true})
 	made.block = in.image
+	made.engine = index{address: indexed, base: indexed, records: indexed + firstRecord, end: w.at, functions: t.functions}
+	records := in.at - len(other.records)
+	made.rest = index{address: (in.at + 7) / 8 * 8, base: records, records: records, end: in.at, functions: t.functions}
+	made.room = made.rest.address + indexSize
+	made.stores = append(made.stores,
+		store{rest + 8*moduleIndex, made.rest.address, true},
+		store{rest + 8*moduleIndex + 8, t.functions + 1, false},
+		store{rest + 8*moduleIndex + 16, t.functions + 1, false})
 	// The others are as the engine's. The runtime may only now begin, and verify what it finds; of a bad one it does not
 	// expect data.
-	for _, same := range []struct{ word, count int }{{moduleHeader, 1}, {moduleUnits, 3}, {moduleFiles, 3}, {moduleIndex, 3}, {modulePC, 4}, {moduleConst, 1}} {
+	for _, same := range []struct{ word, count int }{{moduleHeader, 1}, {moduleUnits, 3}, {moduleFiles, 3}, {modulePC, 4}, {moduleConst, 1}} {
 		for word := same.word; word < same.word+same.count; word++ {
 			value := int(binary.LittleEndian.Uint64(image[first+8*word:]))
 			made.stores = append(made.stores, store{rest + 8*word, value, false})
@@ -276,7 +305,34 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	}
 	made.stores = append(made.stores, store{rest + 8*moduleFlags, moduleBad, false})
 	made.stores = append(made.stores, store{made.next, rest, false})
-	return made, nil
+	return made, made.takeBytes()
+}
+
+// takeBytes moves the bytes of which marks tell from the image to the end of the
+// block.
+func (t *tables) takeBytes() error {
+	word := func(address int) int {
+		if address < 0 || address+8 > len(t.image) {
+			return -1
+		}
+		return int(binary.LittleEndian.Uint64(t.image[address:]))
+	}
+	t.brought = len(t.block)
+	for at := 0; ; at++ {
+		next := bytes.Index(t.image[at:], bytesMark)
+		if next < 0 {
+			return nil
+		}
+		at += next
+		slice := word(at + len(bytesMark))
+		address, size := word(slice), word(slice+8)
+		if address < 0 || size < 0 || address+size > len(t.image) {
+			return fmt.Errorf("the mark at %#x is before no slice of bytes", at)
+		}
+		t.late = append(t.late, late{address, len(t.block), size})
+		t.block = append(t.block, t.image[address:address+size]...)
+		clear(t.image[address : address+size])
+	}
 }
 
 // placing lays pieces of memory one after the other.
