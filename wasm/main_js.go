@@ -79,7 +79,7 @@ func run(host *boundary.Host, start time.Time) error {
 		Freeze: func() { tell(freezing) },
 		Thawed: func() { tell(thawed) },
 	}
-	if err := boundary.Publish(host, functions); err != nil {
+	if err := boundary.Publish(functions); err != nil {
 		return err
 	}
 	if err := host.Started(); err != nil {

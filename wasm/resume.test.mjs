@@ -27,7 +27,7 @@ async function start() {
     child.on('close', (code) => reject(new Error(`ended with ${code}: ${log}`)));
   });
   assert.doesNotMatch(log, /without its snapshot/);
-  return { child, url };
+  return { child, url, log: () => log };
 }
 
 const json = (body) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
@@ -85,5 +85,75 @@ test('nodes stay ready', async () => {
       assert.equal(node.status.conditions.find(({ type }) => type === 'Ready').status, 'True');
       assert.deepEqual(node.spec.taints ?? [], []);
     }
+  }
+});
+
+test('the endpoint of the API server is put right, without the rest of the module', async () => {
+  const [{ url, log }] = engines;
+  const path = `${url}/apis/discovery.k8s.io/v1/namespaces/default/endpointslices`;
+  const { metadata, endpoints } = await (await fetch(`${path}/kubernetes`)).json();
+  assert.deepEqual(endpoints[0].addresses, ['172.18.0.1']);
+  const watch = await fetch(`${path}?watch=1&resourceVersion=${metadata.resourceVersion}`, { signal: AbortSignal.timeout(60_000) });
+  assert.equal((await fetch(`${path}/kubernetes`, { method: 'DELETE' })).status, 200);
+  let seen = '';
+  for await (const part of watch.body.pipeThrough(new TextDecoderStream())) {
+    seen += part;
+    if (seen.includes('"type":"ADDED"')) break; // upstream looks every ten seconds
+  }
+  assert.match(seen, /"type":"DELETED".*\n.*"172\.18\.0\.1"/);
+  assert.doesNotMatch(log(), /the rest of the module is needed/);
+});
+
+test('an engine under load does without the rest of its module', async () => {
+  const [{ url, log }] = engines;
+  const path = '/api/v1/namespaces/default/secrets';
+  const WATCHES = 60;
+  const WRITES = 300;
+  const stop = new AbortController();
+  const watches = Array.from({ length: WATCHES }, async () => {
+    const { body } = await fetch(`${url}${path}?watch=1`, { signal: stop.signal });
+    let text = '';
+    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text.match(/"type":"ADDED"/g)?.length >= WRITES) return;
+    }
+    throw new Error('the watch ended');
+  });
+  const write = async (i) => {
+    const response = await fetch(url + path, json({ metadata: { name: `busy-${i}` } }));
+    assert.equal(response.status, 201, await response.text());
+  };
+  for (let i = 0; i < WRITES; i += 30) {
+    await Promise.all(Array.from({ length: 30 }, (_, k) => write(i + k)));
+    assert.equal((await fetch(url + path)).status, 200);
+  }
+  await Promise.all(watches);
+  stop.abort();
+  assert.doesNotMatch(log(), /the rest of the module is needed/);
+});
+
+test('what only the rest of the module reads comes with it', async () => {
+  const command = `mkdir patched && cd patched
+cat > deployment.yaml <<EOF
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {template: {spec: {containers: [{name: nginx, image: nginx}]}}}
+EOF
+cat > kustomization.yaml <<EOF
+resources: [deployment.yaml]
+patches:
+- patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web}
+    spec: {template: {spec: {containers: [{name: nginx, imagePullPolicy: Never}]}}}
+EOF
+kubectl kustomize .`;
+  // Of which list items are the same by name kustomize knows from a schema of its own.
+  const answers = await both('/kubetab/run', json({ command }));
+  for (const { stdout, stderr, exitCode } of answers) {
+    assert.deepEqual({ stderr, exitCode }, { stderr: '', exitCode: 0 });
+    assert.match(stdout, /containers:\n +- image: nginx\n +imagePullPolicy: Never\n +name: nginx\n/);
   }
 });

@@ -1,11 +1,14 @@
 package boundary
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hack-pad/safejs"
@@ -35,7 +38,7 @@ type Functions struct {
 //
 // They run inside a JavaScript call: none may wait, and none throws. What is wrong with a call is logged.
 // The error is what JavaScript throws.
-func Publish(host *Host, f Functions) error {
+func Publish(f Functions) error {
 	b := f.Bridge
 	engine, err := safejs.ValueOf(map[string]any{})
 	if err != nil {
@@ -43,10 +46,17 @@ func Publish(host *Host, f Functions) error {
 	}
 	for name, call := range map[string]func(a *arguments) any{
 		"request": func(a *arguments) any {
-			id, method, url, headers, hasBody := a.number(0), a.text(1), a.text(2), a.list(host, 3), a.truth(4)
-			if a.err == nil {
-				b.Request(id, method, url, headers, hasBody)
+			id, method, url, headers, window := a.number(0), a.text(1), a.text(2), a.lines(3), a.number(5)
+			hasBody, body := a.body(4)
+			if a.err != nil {
+				return nil
 			}
+			b.Request(id, method, url, headers, hasBody)
+			if body != nil {
+				b.Body(id, body)
+				b.Body(id, nil)
+			}
+			b.Credit(id, window)
 			return nil
 		},
 		"body": func(a *arguments) any {
@@ -71,8 +81,20 @@ func Publish(host *Host, f Functions) error {
 		"close": func(*arguments) any { f.Close(); return nil },
 		// kept is called before thawed, with what keep was given in an earlier program.
 		"kept": func(a *arguments) any {
-			if name, record := a.text(0), a.bytes(1); a.err == nil {
-				f.Kept(name, record)
+			names, sizes, records := strings.Split(a.text(0), "\n"), strings.Fields(a.text(1)), a.bytes(2)
+			if a.err == nil && len(names) != len(sizes) {
+				a.err = fmt.Errorf("%d names and %d sizes", len(names), len(sizes))
+			}
+			for i := 0; i < len(names) && a.err == nil; i++ {
+				var size int
+				switch size, a.err = strconv.Atoi(sizes[i]); {
+				case a.err != nil:
+				case size < 0 || size > len(records):
+					a.err = fmt.Errorf("a record of %d bytes, and %d are left", size, len(records))
+				default:
+					f.Kept(names[i], bytes.Clone(records[:size]))
+					records = records[size:]
+				}
 			}
 			return nil
 		},
@@ -134,15 +156,25 @@ func argument[T any](a *arguments, i int, read func(safejs.Value) (T, error)) (v
 }
 
 func (a *arguments) number(i int) int  { return argument(a, i, safejs.Value.Int) }
-func (a *arguments) truth(i int) bool  { return argument(a, i, safejs.Value.Bool) }
 func (a *arguments) text(i int) string { return argument(a, i, safejs.Value.String) }
 
-func (a *arguments) list(host *Host, i int) []string {
-	list := argument(a, i, host.stringsOf)
-	for i, s := range list {
-		list[i] = fromByteString(s)
+// lines reads a list of strings without line breaks.
+func (a *arguments) lines(i int) []string {
+	text := fromByteString(a.text(i))
+	if text == "" {
+		return nil
 	}
-	return list
+	return strings.Split(text, "\n")
+}
+
+// body reads that of a request: null is none, an Uint8Array is all of it, and any text says that it follows.
+func (a *arguments) body(i int) (hasBody bool, all []byte) {
+	follows := argument(a, i, func(v safejs.Value) (bool, error) { return v.Type() == safejs.TypeString, nil })
+	if follows || a.err != nil {
+		return true, nil
+	}
+	all = a.bytes(i)
+	return all != nil, all
 }
 
 // bytes copies an Uint8Array; null is nil, and an empty array is not.

@@ -1,10 +1,10 @@
 package boundary
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/hack-pad/safejs"
 )
@@ -14,13 +14,37 @@ import (
 type Host struct {
 	object     safejs.Value
 	uint8Array safejs.Value
-	json       safejs.Value
+}
+
+// What is called for every request is imported by name: see wasm/calls.mjs. The result is 0 unless the host threw.
+var errThrew = errors.New("it threw an exception, which is in its log")
+
+//go:wasmimport kubetab head
+func hostHead(id, status int32, headers string) int32
+
+//go:wasmimport kubetab chunk
+func hostChunk(id int32, data string) int32
+
+//go:wasmimport kubetab end
+func hostEnd(id int32) int32
+
+//go:wasmimport kubetab abort
+func hostAbort(id int32, message string) int32
+
+//go:wasmimport kubetab pull
+func hostPull(id int32) int32
+
+func failed(code int32) error {
+	if code != 0 {
+		return errThrew
+	}
+	return nil
 }
 
 // FindHost looks the host up. The error is that there is none.
 func FindHost() (*Host, error) {
 	h := &Host{}
-	for name, value := range map[string]*safejs.Value{"kubetabHost": &h.object, "Uint8Array": &h.uint8Array, "JSON": &h.json} {
+	for name, value := range map[string]*safejs.Value{"kubetabHost": &h.object, "Uint8Array": &h.uint8Array} {
 		v, err := safejs.Global().Get(name)
 		if err != nil {
 			return nil, err
@@ -53,42 +77,24 @@ func (h *Host) Stage(name string, since time.Duration) {
 // Fatal tells what the program is about to end of.
 func (h *Host) Fatal(message string) { _ = h.call("fatal", message) }
 
-// Head passes the headers as one string of JSON: an array would take two calls for each of its elements.
+// Head passes the headers as lines: none of them can have a line break.
 func (h *Host) Head(id, status int, headers []string) error {
-	for i, s := range headers {
-		headers[i] = toByteString(s)
-	}
-	text, err := json.Marshal(headers)
-	if err != nil {
-		return err
-	}
-	array, err := h.json.Call("parse", string(text))
-	if err != nil {
-		return err
-	}
-	return h.call("head", id, status, array)
+	return failed(hostHead(int32(id), int32(status), toByteString(strings.Join(headers, "\n"))))
 }
 
-// Chunk copies data, once, into an Uint8Array that the host then owns.
+// Chunk has the host copy data, once, into an Uint8Array of its own.
 func (h *Host) Chunk(id int, data []byte) error {
-	array, err := h.uint8Array.New(len(data))
-	if err != nil {
-		return err
-	}
-	if _, err := safejs.CopyBytesToJS(array, data); err != nil {
-		return err
-	}
-	return h.call("chunk", id, array)
+	return failed(hostChunk(int32(id), unsafe.String(unsafe.SliceData(data), len(data))))
 }
 
 // End is bridge.Host's.
-func (h *Host) End(id int) error { return h.call("end", id) }
+func (h *Host) End(id int) error { return failed(hostEnd(int32(id))) }
 
 // Abort is bridge.Host's.
-func (h *Host) Abort(id int, message string) error { return h.call("abort", id, message) }
+func (h *Host) Abort(id int, message string) error { return failed(hostAbort(int32(id), message)) }
 
 // Pull is bridge.Host's.
-func (h *Host) Pull(id int) error { return h.call("pull", id) }
+func (h *Host) Pull(id int) error { return failed(hostPull(int32(id))) }
 
 // CanKeep says whether the host has a way to keep entries.
 func (h *Host) CanKeep() bool {
@@ -118,18 +124,4 @@ func (h *Host) TakenOver(left []string) { _ = h.call("takenOver", strings.Join(l
 func (h *Host) call(name string, args ...any) error {
 	_, err := h.object.Call(name, args...)
 	return err
-}
-
-// stringsOf reads an array of strings, as one string of JSON for the reason above.
-func (h *Host) stringsOf(array safejs.Value) ([]string, error) {
-	text, err := h.json.Call("stringify", array)
-	if err != nil {
-		return nil, err
-	}
-	s, err := text.String()
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	return list, json.Unmarshal([]byte(s), &list)
 }

@@ -7,11 +7,13 @@ import (
 
 // One event of a watch is worth a message of its own. Thousands in a second are not: each is a task in the
 // engine's thread, the service worker's and the page's, and 200 watches of 100 writes a second would ask for
-// four processors. A bridge that is flushed so often gathers what each response flushes for a while.
+// four processors. A bridge that is flushed so often gathers what each response flushes for a while, and hands over
+// that of all responses together, which costs the host one message.
 const (
 	paceWindow = 100 * time.Millisecond
 	busy       = 100 // flushes within paceWindow, of all responses
 	gathering  = 100 * time.Millisecond
+	seldom     = time.Second // is a flush that comes so long after the response's last one: it goes at once
 )
 
 // pace counts flushes, and keeps the responses that flush later.

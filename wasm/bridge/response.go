@@ -124,7 +124,7 @@ func (w *response) Write(p []byte) (int, error) {
 }
 
 // Flush sends the head and all that was written so far, waiting for credit. Where the bridge is flushed more often
-// than the host can follow, a response that has just been flushed sends a little later, and Flush does not wait.
+// than the host can follow, a response that was flushed not long ago sends a little later, and Flush does not wait.
 func (w *response) Flush() { _ = w.FlushError() }
 
 // FlushError is Flush for http.ResponseController. The error is why the stream is gone, as far as that is known when
@@ -140,7 +140,7 @@ func (w *response) FlushError() error {
 	}
 	pace := &w.stream.bridge.pace
 	now := time.Now()
-	if pace.flushed(now) && w.headSent && now.Sub(w.flushed) < gathering {
+	if pace.flushed(now) && w.headSent && now.Sub(w.flushed) < seldom {
 		if !w.queued {
 			w.queued = true
 			pace.queue(w)

@@ -7,6 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
+import { answerCalls } from '../calls.mjs';
+import { giveBack } from '../kept.mjs';
 import { restOnDemand } from '../rest.mjs';
 import { coarseWhileIdle } from '../timers.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
@@ -55,7 +57,7 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
   const calls = join(dirname(wasm), 'called');
   const readRest = (slot) => {
     globalThis.kubetabHost.stage('rest', performance.now() - began);
-    onLog(`kubetab: the rest of the module is needed for slot ${slot}\n`);
+    onLog(`kubetab: the rest of the module is needed for slot ${slot}, which go run ./wasm/split -slot ${slot} build/wasm/whole.wasm names\n`);
     return readFileSync(wasm.replace(/(\.wasm)?$/, '.rest.wasm'));
   };
 
@@ -116,6 +118,7 @@ function newProgram(engine) {
   go.argv = ['kubetab'];
   go.env = { ...environment };
   go.exit = (code) => engine.ended(code);
+  answerCalls(go, globalThis.kubetabHost);
   // An exception in Go's frames (the JavaScript stack being full is one) leaves Go's own stacks in a state
   // from which nothing can go on. Without this it would be an unhandled rejection of some timer's.
   const resume = go._resume;
@@ -199,18 +202,19 @@ export class Engine {
   /**
    * Begins a request at the lowest level; the caller grants credit and answers pulls itself.
    *
-   * @param {{method: string, url: string, headers?: string[], hasBody?: boolean}} request
+   * @param {{method: string, url: string, headers?: string[], body?: Uint8Array | 'follows' | null, window?: number}}
+   *   request headers: name, value, name, value, ...; window: bytes of credit
    * @param {object} on head(status, headers), chunk(bytes), end(), abort(message), pull(): called while Go
    *   runs, so they must not wait; calling back from inside works, but returning first is cheaper
    * @returns {{body(bytes: Uint8Array | null): void, credit(bytes: number): void, cancel(): void}}
    *   calls after the end do nothing
    */
-  open({ method, url, headers = [], hasBody = false }, on) {
+  open({ method, url, headers = [], body = null, window = 0 }, on) {
     this.#assertRuns();
     this.asked();
     const id = ++this.#lastID;
     this.#streams.set(id, on);
-    this.#functions.request(id, method, url, headers, hasBody);
+    this.#functions.request(id, method, url, headers.join('\n'), body, window);
     const call = (name, ...args) => {
       if (this.#streams.has(id) && this.code === undefined) this.#functions[name](id, ...args);
     };
@@ -263,7 +267,7 @@ export class Engine {
         fail(signal.reason);
       };
       const stream = this.open(
-        { method, url, headers: pairs, hasBody: reader !== undefined },
+        { method, url, headers: pairs, body: reader ? 'follows' : null, window: WINDOW },
         {
           head: (status, list) => {
             const empty = [204, 205, 304].includes(status) || method === 'HEAD';
@@ -293,7 +297,6 @@ export class Engine {
         },
       );
       signal?.addEventListener('abort', aborted, { once: true });
-      stream.credit(WINDOW);
       if (reader) void send();
     });
   }
@@ -309,8 +312,10 @@ export class Engine {
       config,
       started: () => {
         this.#functions = globalThis.kubetabEngine;
-        for (const [name, record] of [...(earlier ?? kept ?? [])]) this.#functions.kept(name, record);
-        if (earlier) this.#functions.kept('other', new Uint8Array());
+        // A copy: what Go takes over it may have forgotten at once.
+        const entries = [...(earlier ?? kept ?? [])];
+        if (earlier) entries.push(['other', new Uint8Array()]);
+        giveBack(this.#functions, entries);
         this.#settleStarted.resolve();
       },
       stage: (name, ms) => {

@@ -122,6 +122,67 @@ test('wrong calls of kubetabEngine are logged, not thrown', () => {
   }
 });
 
+test('a list of entries that does not add up is logged, and what is whole before it taken', () => {
+  const { kept } = objects.kubetabEngine;
+  for (const [names, sizes, bytes, why] of [
+    ['a\nb', '1', 1, /2 names and 1 sizes/],
+    ['a', '5', 2, /a record of 5 bytes, and 2 are left/],
+    ['a', '-1', 2, /a record of -1 bytes/],
+    ['a', 'x', 2, /invalid syntax/],
+  ]) {
+    log = '';
+    kept(names, sizes, new Uint8Array(bytes));
+    assert.match(log, why);
+  }
+  log = '';
+  kept('a\nb\nc', '1 0 2', new Uint8Array(3));
+  assert.equal(log, '');
+});
+
+test('a host that throws ends that request, and nothing else', async (t) => {
+  const told = t.mock.method(console, 'error', () => {});
+  for (const broken of ['head', 'chunk', 'end']) {
+    const on = { head() {}, chunk() {}, end() {}, abort() {}, pull() {} };
+    const thrown = new Promise((resolve) => {
+      on[broken] = () => {
+        resolve();
+        throw new Error(`${broken} broke`);
+      };
+    });
+    engine.open({ method: 'POST', url: '/echo', body: new Uint8Array(3), window: 9 }, on);
+    await thrown;
+    assert.match(String(told.mock.calls.at(-1)?.arguments[1]), new RegExp(`${broken} broke`));
+    assert.equal((await engine.fetch('/readyz')).status, 200);
+  }
+});
+
+test('a host may call Go while Go calls it', async () => {
+  const nested = [];
+  const all = await new Promise((resolve, reject) => {
+    let received = 0;
+    const stream = engine.open(
+      { method: 'POST', url: '/echo', body: 'follows', window: 1 },
+      {
+        head: () => nested.push(engine.fetch('/readyz')),
+        chunk: (bytes) => {
+          received += bytes.length;
+          stream.credit(bytes.length);
+        },
+        end: () => {
+          nested.push(engine.fetch('/readyz'));
+          resolve(received);
+        },
+        abort: (message) => reject(new Error(message)),
+        pull: () => stream.body(null),
+      },
+    );
+    stream.body(new Uint8Array(1000));
+  });
+  assert.equal(all, 1000);
+  for (const { status } of await Promise.all(nested)) assert.equal(status, 200);
+  assert.equal(nested.length, 2);
+});
+
 test('the module counts its own memory', () => {
   assert.equal(engine.stats().linearBytes, engine.memory.buffer.byteLength);
 });

@@ -34,13 +34,8 @@ function handle(engine, req, res) {
   const length = req.headers['content-length'];
   const hasBody = length === undefined ? req.headers['transfer-encoding'] !== undefined : Number(length) !== 0;
   let stream;
-  try {
-    stream = engine.open({ method: req.method, url: req.url, headers: req.rawHeaders, hasBody }, answer(req, res, (n) => stream.credit(n)));
-  } catch (error) {
-    refuse(res, 503, error.message);
-    return drain(req);
-  }
-  // One chunk of the body is under way at a time, so the request is paused until Go has read it.
+  // One chunk of the body is under way at a time, so the request is paused until Go has read it. An answer may be there
+  // before any of it has been sent.
   if (hasBody) {
     req.on('data', (bytes) => {
       req.pause();
@@ -48,8 +43,15 @@ function handle(engine, req, res) {
     });
     req.on('end', () => stream.body(null));
   }
+  try {
+    const body = hasBody ? 'follows' : null;
+    stream = engine.open({ method: req.method, url: req.url, headers: req.rawHeaders, body, window: WINDOW }, answer(req, res, (n) => stream.credit(n)));
+  } catch (error) {
+    refuse(res, 503, error.message);
+    req.removeAllListeners('end');
+    return drain(req);
+  }
   res.on('close', () => stream.cancel());
-  stream.credit(WINDOW);
 }
 
 // What the engine calls for one request, while Go runs.

@@ -5,16 +5,16 @@
  *   page ───────────── control port ─────────────┐
  *    │ gives a port to                           ▼
  *   service worker ─── control port ──────▶ engine worker (Go, all state)
- *    └──────── one MessageChannel per request ───┘
  *
- * A control port lives as long as its party. Each request travels on a channel of its own, whose far end is sent along
- * with the request; closing that channel is the end of the request, so nothing here carries a request id.
+ * A control port lives as long as its party, and carries all of its requests: what belongs to one bears the number that
+ * the party gave it. One port keeps them in order, and what the engine has to say to many of them at once - an event for
+ * each of two hundred watches - is one message, and one task in the thread that receives it.
  *
  * The first message on a control port is `Hello`, and its version is compared before anything else is read.
  */
 
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
-export type ProtocolVersion = 4;
+export type ProtocolVersion = 5;
 
 /** Name and value as they came: duplicates and their order survive, which a record would lose. */
 export type HeaderPair = readonly [name: string, value: string];
@@ -36,17 +36,18 @@ export interface Introduce {
 }
 
 /**
- * One API request. `url` is path and query. `body` is all of the body when it is small, and its buffer is then the
- * receiver's. The response may take `window` bytes before it needs credit.
+ * One API request. `id` is the party's, and in use until the request has been answered or cancelled: nothing is said of
+ * it any more then, on either side. `url` is path and query. `body` is all of the body when it is small. The response may
+ * take `window` bytes before it needs credit.
  */
 export interface BeginRequest {
   readonly type: 'request';
+  readonly id: number;
   readonly method: string;
   readonly url: string;
   readonly headers: readonly HeaderPair[];
   readonly body: Uint8Array<ArrayBuffer> | 'follows' | null;
   readonly window: number;
-  readonly port: MessagePort;
 }
 
 /**
@@ -96,6 +97,7 @@ export type ToEngine =
   | Hello
   | Introduce
   | BeginRequest
+  | ToExchange
   | Restart
   | ForgetOthers
   | AskStats
@@ -136,7 +138,7 @@ export interface Pong {
   readonly nonce: number;
 }
 
-export type FromEngine = Welcome | Refused | StateChanged | Stats | Pong;
+export type FromEngine = Welcome | Refused | StateChanged | Stats | Pong | Answers;
 
 /* ------------------------------------------------------------------ what an engine can be doing */
 
@@ -213,27 +215,31 @@ export interface EngineStats {
   readonly requests: number;
 }
 
-/* ------------------------------------------------------------------ the channel of one request */
+/* ------------------------------------------------------------------ what belongs to one request */
 
 /** A piece of the request body. The next may follow after `Pull`. The buffer is transferred: it is the receiver's. */
 export interface BodyChunk {
   readonly type: 'body';
+  readonly id: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface BodyEnd {
   readonly type: 'body-end';
+  readonly id: number;
 }
 
 /** The consumer has room for this many more bytes of response. */
 export interface Credit {
   readonly type: 'credit';
+  readonly id: number;
   readonly bytes: number;
 }
 
 /** The consumer is gone. The engine ends the request at once; nothing follows in either direction. */
 export interface Cancel {
   readonly type: 'cancel';
+  readonly id: number;
 }
 
 export type ToExchange = BodyChunk | BodyEnd | Credit | Cancel;
@@ -241,23 +247,27 @@ export type ToExchange = BodyChunk | BodyEnd | Credit | Cancel;
 /** Status and headers, as soon as the handler flushes or writes: long before a watch has its first event. */
 export interface Head {
   readonly type: 'head';
+  readonly id: number;
   readonly status: number;
   readonly headers: readonly HeaderPair[];
 }
 
-/** A piece of the response. The buffer is transferred: it is the receiver's. */
+/** A piece of the response; its buffer is the receiver's. */
 export interface Chunk {
   readonly type: 'chunk';
+  readonly id: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface End {
   readonly type: 'end';
+  readonly id: number;
 }
 
 /** Takes the place of `Head`, `Chunk` and `End` for a response that was complete in one turn of the engine. */
 export interface Whole {
   readonly type: 'whole';
+  readonly id: number;
   readonly status: number;
   readonly headers: readonly HeaderPair[];
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -266,15 +276,23 @@ export interface Whole {
 /** The response cannot be completed: the handler panicked or the engine died. */
 export interface Failed {
   readonly type: 'failed';
+  readonly id: number;
   readonly message: string;
 }
 
 /** The engine has taken the last `BodyChunk`. */
 export interface Pull {
   readonly type: 'pull';
+  readonly id: number;
 }
 
 export type FromExchange = Head | Chunk | End | Whole | Failed | Pull;
+
+/** What the engine has to say at one time, in its order. */
+export interface Answers {
+  readonly type: 'answers';
+  readonly answers: readonly FromExchange[];
+}
 
 /* ------------------------------------------------------------------ page <-> service worker */
 

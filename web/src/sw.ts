@@ -10,9 +10,9 @@
  * What it does not do
  *   It holds no cluster. Browsers stop a service worker after some 30 seconds without an event, and in any case after
  *   some minutes, and everything in its memory is gone then. The engine therefore lives in a SharedWorker, and the port
- *   that leads there is only borrowed: when it is missing, every open page of the site is asked for a new one, and the
- *   first to answer wins. With no page open there is no engine, and the answer is a Kubernetes Status, 503 with
- *   Retry-After, never silence.
+ *   that leads there is only borrowed: a page gives one when it comes. When it is missing, every open page of the site
+ *   is asked for a new one, and the first to answer wins. With no page open there is no engine, and the answer is a
+ *   Kubernetes Status, 503 with Retry-After, never silence.
  *
  * Long streams
  *   A watch outlives the 30 seconds only because events keep coming in: while a stream is open the pages are told, and
@@ -103,10 +103,13 @@ const ENGINE_WAIT_MS = 30_000;
 
 let link: EngineLink | null = null;
 let asking: Promise<EngineLink | null> | null = null;
-let onEnginePort: ((port: MessagePort) => void) | null = null;
+let onPort = () => {};
+let onLink: (link: EngineLink) => void = () => {};
+
+const isAlive = (link: EngineLink | null): link is EngineLink => !!link && !link.lost.aborted;
 
 function engine(): Promise<EngineLink | null> {
-  if (link && !link.lost.aborted) return Promise.resolve(link);
+  if (isAlive(link)) return Promise.resolve(link);
   asking ??= askPages().finally(() => {
     asking = null;
   });
@@ -119,22 +122,32 @@ async function askPages(): Promise<EngineLink | null> {
   if (pages.length === 0) return null;
   let given = false;
   const answered = new Promise<EngineLink>((resolve) => {
-    onEnginePort = (port) => {
+    onLink = resolve;
+    onPort = () => {
       given = true;
-      const candidate = new EngineLink(port, 'service-worker');
-      candidate.welcomed().then(
-        () => {
-          if (link && !link.lost.aborted) candidate.close();
-          else resolve(candidate);
-        },
-        () => undefined, // that page's engine is gone too; another page may answer
-      );
     };
   });
   for (const page of pages) say(page, { type: 'want-engine' });
-  link = await Promise.race([answered, nothingAfter(PAGE_WAIT_MS)]);
-  if (!link && given) link = await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
-  return link;
+  const first = await Promise.race([answered, nothingAfter(PAGE_WAIT_MS)]);
+  if (first || !given) return first;
+  return await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
+}
+
+/** A page gives a port, because it was asked for one or because it has just come. */
+function takePort(port: MessagePort): void {
+  onPort();
+  const candidate = new EngineLink(port, 'service-worker');
+  candidate.welcomed().then(
+    () => {
+      if (isAlive(link)) {
+        candidate.close();
+        return;
+      }
+      link = candidate;
+      onLink(candidate);
+    },
+    () => undefined, // that page's engine is gone too; another page may answer
+  );
 }
 
 function nothingAfter(ms: number): Promise<null> {
@@ -240,8 +253,7 @@ sw.addEventListener('message', (event) => {
   const message = event.data as ToServiceWorker;
   switch (message.type) {
     case 'engine-port':
-      if (onEnginePort) onEnginePort(message.port);
-      else message.port.close();
+      takePort(message.port);
       return;
     case 'keep-awake':
       if (event.source) say(event.source as Client, { type: 'open-streams', count: open });

@@ -41,7 +41,7 @@ func main() {
 		Kept:   func(string, []byte) {},
 		Thawed: func() { host.Stage("ready", 0) },
 	}
-	if err := boundary.Publish(host, functions); err != nil {
+	if err := boundary.Publish(functions); err != nil {
 		panic(err)
 	}
 	if err := host.Started(); err != nil {

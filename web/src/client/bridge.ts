@@ -4,7 +4,7 @@
  *
  *   follower's port ⇄ wire ⇄ BroadcastChannel ⇄ wire ⇄ port in the engine worker
  *
- * A message that transfers a port (`introduce`, `request`) opens a further wire. Everything is copied instead of
+ * A message that transfers a port (`introduce`) opens a further wire. Everything is copied instead of
  * transferred, which is the price of the fallback.
  */
 const CHANNEL = 'kubetab-engine';
@@ -24,8 +24,8 @@ type Frame =
       readonly port: string | null;
     };
 
-/** The channel of a request is over after one of these. */
-const LAST_WORDS = new Set(['end', 'failed', 'cancel', 'goodbye', 'refused']);
+/** A control port is over after one of these. */
+const LAST_WORDS = new Set(['goodbye', 'refused']);
 
 class Bridge {
   readonly channel = new BroadcastChannel(CHANNEL);

@@ -1,6 +1,7 @@
-import type { FromExchange, Head, HeaderPair, ToEngine, ToExchange } from '../protocol';
+import type { FromExchange, Head, HeaderPair } from '../protocol';
 import { joined } from './bytes';
 import { CreditWindow } from './credit';
+import type { Exchanges, Saying } from './exchanges';
 import { toResponse, unavailable } from './status';
 
 /** Bytes of response that may be under way before the reader has taken any. */
@@ -12,10 +13,6 @@ const BODY_PIECE = 64 * 1024;
 /** Statuses that must not have a body: the Response constructor refuses one. */
 const NULL_BODY = new Set([101, 204, 205, 304]);
 
-export interface ControlPort {
-  postMessage(message: ToEngine, transfer: Transferable[]): void;
-}
-
 /** Hears of the responses that stream: `opened` with the head, `over` when the body has ended, failed or been cancelled. */
 export interface StreamCount {
   opened(): void;
@@ -23,10 +20,10 @@ export interface StreamCount {
 }
 
 /**
- * Sends one request over a channel of its own and resolves as soon as the head has arrived, which for a watch is before
+ * Sends one request and resolves as soon as the head has arrived, which for a watch is before
  * its first event. Used by pages that talk to the engine directly and, unchanged, by the service worker.
  *
- * @param control the port to the engine worker
+ * @param exchanges those of the control port to the engine worker
  * @param request method, headers, body and signal; its URL is not used
  * @param url path and query as the API server shall see them
  * @param lost aborted when the worker at the other end has died
@@ -36,7 +33,7 @@ export interface StreamCount {
  * @throws what `request.signal` was aborted with, and what reading the request's body throws
  */
 export async function exchange(
-  control: ControlPort,
+  exchanges: Exchanges,
   request: Request,
   url: string,
   lost: AbortSignal,
@@ -47,17 +44,15 @@ export async function exchange(
   const upload = mayHaveBody(request) ? await Upload.open(request) : null;
   signal.throwIfAborted();
   const body = upload ? (upload.small ?? 'follows') : null;
-  const { port1: port, port2: far } = new MessageChannel();
-  const send = (message: ToExchange, transfer: Transferable[] = []) =>
-    port.postMessage(message, transfer);
 
   return new Promise((resolve, reject) => {
+    const channel = exchanges.open(onMessage);
+    const send = channel.say;
     const response = new ResponseBody(send, finish, () => streams?.over());
     let headArrived = false;
 
     function finish() {
-      port.onmessage = null;
-      port.close();
+      channel.close();
       signal.removeEventListener('abort', onAbort);
       lost.removeEventListener('abort', onLost);
       upload?.stop();
@@ -88,7 +83,7 @@ export async function exchange(
       resolve(responseOf(head, response.stream));
     }
 
-    port.onmessage = ({ data }: MessageEvent<FromExchange>) => {
+    function onMessage(data: FromExchange) {
       switch (data.type) {
         case 'whole':
           finish();
@@ -113,7 +108,7 @@ export async function exchange(
         default:
           data satisfies never;
       }
-    };
+    }
     if (lost.aborted) {
       onLost();
       return;
@@ -122,12 +117,7 @@ export async function exchange(
     lost.addEventListener('abort', onLost);
     const { method } = request;
     const headers: HeaderPair[] = [...request.headers];
-    const transfer: Transferable[] = [far];
-    if (body instanceof Uint8Array) transfer.push(body.buffer);
-    control.postMessage(
-      { type: 'request', method, url, headers, body, window: WINDOW, port: far },
-      transfer,
-    );
+    send({ type: 'request', method, url, headers, body, window: WINDOW });
     if (body !== 'follows') return;
     upload?.run(send).catch((error: unknown) => {
       // The source of the body broke. The API server must not take the part that arrived for the whole.
@@ -167,7 +157,7 @@ class ResponseBody {
   opened = false;
 
   /** @param onOver called once when a stream that was opened has nothing more to give */
-  constructor(send: (message: ToExchange) => void, finish: () => void, onOver: () => void) {
+  constructor(send: (message: Saying) => void, finish: () => void, onOver: () => void) {
     this.#onOver = onOver;
     this.stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
@@ -193,7 +183,7 @@ class ResponseBody {
     );
     this.#send = send;
   }
-  readonly #send: (message: ToExchange) => void;
+  readonly #send: (message: Saying) => void;
 
   add(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#over) return;
@@ -267,7 +257,7 @@ class Upload {
     return new Upload(began, size, source);
   }
 
-  async run(send: (message: ToExchange, transfer?: Transferable[]) => void): Promise<void> {
+  async run(send: (message: Saying, transfer?: Transferable[]) => void): Promise<void> {
     for await (const bytes of this.#pieces) {
       if (this.#stopped) return;
       const taken = new Promise<void>((resolve) => {

@@ -27,6 +27,7 @@ export function findEngine(events: HomeEvents): { reopen(): void } {
 
 function inSharedWorker(events: HomeEvents): { reopen(): void } {
   const open = () => {
+    // public/early.js has begun it, and with the same options: browsers compare them.
     const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
       type: 'module',
       name: 'kubetab',

@@ -8,6 +8,7 @@ import type {
   ToEngine,
 } from '../protocol';
 import { exchange, type StreamCount } from './exchange';
+import { Exchanges } from './exchanges';
 import { PROTOCOL } from './version';
 
 /**
@@ -22,6 +23,7 @@ export class EngineLink {
   #welcome!: () => void;
   #state: EngineState | null = null;
   #worker = '';
+  readonly #exchanges = new Exchanges((message, transfer) => this.#send(message, transfer));
   readonly #answers = new Map<number, (message: FromEngine) => void>();
   #nonce = 0;
   #release: () => void = () => undefined;
@@ -59,7 +61,7 @@ export class EngineLink {
 
   /** See `exchange`. */
   request(request: Request, url: string, streams?: StreamCount): Promise<Response> {
-    return exchange(this.#port, request, url, this.lost, streams);
+    return exchange(this.#exchanges, request, url, this.lost, streams);
   }
 
   async stats(): Promise<EngineStats | null> {
@@ -135,6 +137,9 @@ export class EngineLink {
         return;
       case 'state':
         this.#setState(message.state);
+        return;
+      case 'answers':
+        this.#exchanges.deliver(message.answers);
         return;
       case 'stats':
       case 'pong':

@@ -37,15 +37,18 @@ export async function serveServiceWorker(
     to?.postMessage(message, transfer);
   let awake = 0;
 
+  const giveEngine = (to: ServiceWorker | null) => {
+    if (!to) return;
+    const port = page.introduce();
+    say(to, { type: 'engine-port', port }, [port]);
+  };
   serviceWorker.addEventListener('message', ({ data, source }) => {
     const from = source as ServiceWorker | null;
     const message = data as FromServiceWorker;
     switch (message.type) {
-      case 'want-engine': {
-        const port = page.introduce();
-        say(from, { type: 'engine-port', port }, [port]);
+      case 'want-engine':
+        giveEngine(from);
         return;
-      }
       case 'open-streams':
         window.clearTimeout(awake);
         if (message.count > 0) {
@@ -58,11 +61,14 @@ export async function serveServiceWorker(
   });
   serviceWorker.startMessages();
   let { controller } = serviceWorker;
+  // Unasked: the first request would have to wait until this thread, which has a page to draw, answers.
+  giveEngine(controller);
   page.onControl(controller !== null);
   serviceWorker.addEventListener('controllerchange', () => {
     // The first to control a page is of its own version; one that follows another is not.
     if (controller && serviceWorker.controller) page.onReplaced();
     ({ controller } = serviceWorker);
+    giveEngine(controller);
     page.onControl(controller !== null);
   });
 

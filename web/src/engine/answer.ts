@@ -1,5 +1,6 @@
 import { joined } from '../client/bytes';
 import type { FromExchange, Head, HeaderPair } from '../protocol';
+import type { Outbox } from './outbox';
 
 /**
  * What Go answers to one request, on its way to the client in as few messages as lose no time. Each message is a task of
@@ -11,7 +12,8 @@ import type { FromExchange, Head, HeaderPair } from '../protocol';
  *   follows in the same turn goes together, so that a list written in a thousand pieces is not a thousand messages.
  */
 export class Answer {
-  readonly #post: (message: FromExchange, transfer?: Transferable[]) => void;
+  readonly #id: number;
+  readonly #post: (message: FromExchange) => void;
   readonly #limit: number;
   #head: Head | null = null;
   #parts: Uint8Array<ArrayBuffer>[] = [];
@@ -19,16 +21,17 @@ export class Answer {
   #turnIsOpen = false;
 
   /**
-   * @param post receives buffers it may transfer away
+   * @param id the client's number of the request
    * @param limit bytes after which what was gathered goes without waiting for the end of the turn
    */
-  constructor(post: (message: FromExchange, transfer?: Transferable[]) => void, limit = 64 * 1024) {
-    this.#post = post;
+  constructor(id: number, outbox: Pick<Outbox, 'post'>, limit = 64 * 1024) {
+    this.#id = id;
+    this.#post = (message) => outbox.post(message);
     this.#limit = limit;
   }
 
   head(status: number, headers: readonly HeaderPair[]): void {
-    this.#head = { type: 'head', status, headers };
+    this.#head = { type: 'head', id: this.#id, status, headers };
     this.#openTurn();
   }
 
@@ -46,19 +49,18 @@ export class Answer {
 
   end(): void {
     if (this.#head) {
-      const { status, headers } = this.#head;
+      const { id, status, headers } = this.#head;
       this.#head = null;
-      const bytes = this.#take();
-      this.#post({ type: 'whole', status, headers, bytes }, [bytes.buffer]);
+      this.#post({ type: 'whole', id, status, headers, bytes: this.#take() });
       return;
     }
     this.#flush();
-    this.#post({ type: 'end' });
+    this.#post({ type: 'end', id: this.#id });
   }
 
   fail(message: string): void {
     this.#flush();
-    this.#post({ type: 'failed', message });
+    this.#post({ type: 'failed', id: this.#id, message });
   }
 
   #openTurn(): void {
@@ -76,8 +78,7 @@ export class Answer {
       this.#head = null;
     }
     if (this.#size === 0) return;
-    const bytes = this.#take();
-    this.#post({ type: 'chunk', bytes }, [bytes.buffer]);
+    this.#post({ type: 'chunk', id: this.#id, bytes: this.#take() });
   }
 
   #take(): Uint8Array<ArrayBuffer> {

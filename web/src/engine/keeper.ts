@@ -7,9 +7,11 @@ import type {
   Restart,
   Run,
   StageTime,
+  ToExchange,
 } from '../protocol';
 import { Kept } from './kept';
 import type { ModuleInfo } from './module';
+import type { Outbox } from './outbox';
 import { isDefault, Program } from './program';
 import { answerUnavailable, Requests } from './requests';
 import type { KubetabEngine } from './seam';
@@ -160,19 +162,24 @@ export class Keeper {
     this.#set(this.#fresh());
   }
 
-  request(message: BeginRequest, owner: object): void {
+  request(message: BeginRequest, outbox: Outbox): void {
     if (this.#engine) {
-      this.#requests.begin(this.#engine, message, owner);
+      this.#requests.begin(this.#engine, message, outbox);
     } else if (this.#state.phase === 'dead') {
-      answerUnavailable(message, `${this.#state.what} ${this.#state.why}`, 30);
+      answerUnavailable(message, outbox, `${this.#state.what} ${this.#state.why}`, 30);
     } else {
-      answerUnavailable(message, 'The API server is still starting.', 1);
+      answerUnavailable(message, outbox, 'The API server is still starting.', 1);
     }
   }
 
+  /** What a party says of a request that it has begun. */
+  tell(message: ToExchange, outbox: Outbox): void {
+    this.#requests.tell(message, outbox);
+  }
+
   /** A party is gone: what it asked for is no longer wanted. */
-  forget(owner: object): void {
-    this.#requests.cancelAllOf(owner);
+  forget(outbox: Outbox): void {
+    this.#requests.cancelAllOf(outbox);
   }
 
   stats(): EngineStats | null {

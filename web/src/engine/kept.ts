@@ -23,13 +23,17 @@ const TIME = ' time';
  * its engine has left is given to the first engine of this build, and is there until that one has become ready with it.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
- * one began; so what is there is always a state that the cluster had, at most some milliseconds old.
+ * one began; so what is there is always a state that the cluster had. A first change is written at once. While changes
+ * keep coming, a transaction begins every PACE milliseconds, and a tab that is closed loses at most so much: one for each
+ * change would keep the browser busier than the API server is.
  */
 export class Kept {
   readonly #base: string;
   readonly #database: Promise<IDBDatabase>;
   #waiting: Change[] = [];
   #writing = false;
+  /** When the last transaction did, by performance.now(). */
+  #began = Number.NEGATIVE_INFINITY;
   #written: Promise<void> = Promise.resolve();
   #stopped = false;
   /** Whose cluster is being taken over: until it is, nothing is written. */
@@ -207,6 +211,8 @@ export class Kept {
     try {
       const database = await this.#database;
       while (this.#waiting.length > 0) {
+        await after(this.#began + PACE - performance.now());
+        this.#began = performance.now();
         const changes = this.#waiting;
         this.#waiting = [];
         const transaction = database.transaction(STORE, 'readwrite', { durability: 'relaxed' });
@@ -252,6 +258,14 @@ type Change =
 
 function allOf(base: string): IDBKeyRange {
   return IDBKeyRange.bound([base], [base, []]);
+}
+
+/** The least time from the beginning of a transaction to the next one's, in ms. */
+const PACE = 100;
+
+/** Resolves in so many ms; at once when there are none. */
+async function after(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** How long what another engine keeps is waited for, in ms. */

@@ -1,6 +1,7 @@
 import { PROTOCOL } from '../client/version';
 import type { FromEngine, ToEngine } from '../protocol';
 import type { Keeper } from './keeper';
+import { Outbox } from './outbox';
 
 /**
  * Who talks to this worker: pages and the service worker, each over a control port that begins with `Hello`. A party
@@ -31,15 +32,16 @@ export class Parties {
       return;
     }
     // Requests may follow at once: nothing may be lost while the lock is being taken.
-    port.onmessage = ({ data }: MessageEvent<ToEngine>) => this.#receive(port, data);
-    if (message.lock) this.#watchOver(port, message.lock);
+    const outbox = new Outbox(port);
+    port.onmessage = ({ data }: MessageEvent<ToEngine>) => this.#receive(port, outbox, data);
+    if (message.lock) this.#watchOver(port, outbox, message.lock);
     const lock = await this.#lock;
     this.#ports.add(port);
     const { state } = this.#keeper;
     post(port, { type: 'welcome', protocol: PROTOCOL, worker: this.#worker, lock, state });
   }
 
-  #receive(port: MessagePort, message: ToEngine): void {
+  #receive(port: MessagePort, outbox: Outbox, message: ToEngine): void {
     switch (message.type) {
       case 'hello':
         return;
@@ -47,7 +49,13 @@ export class Parties {
         this.admit(message.port);
         return;
       case 'request':
-        this.#keeper.request(message, port);
+        this.#keeper.request(message, outbox);
+        return;
+      case 'body':
+      case 'body-end':
+      case 'credit':
+      case 'cancel':
+        this.#keeper.tell(message, outbox);
         return;
       case 'restart':
         this.#keeper.restart(message.objects, message.settings);
@@ -62,20 +70,20 @@ export class Parties {
         post(port, { type: 'pong', nonce: message.nonce });
         return;
       case 'goodbye':
-        this.#leave(port);
+        this.#leave(port, outbox);
         return;
       default:
         message satisfies never;
     }
   }
 
-  #watchOver(port: MessagePort, lock: string): void {
-    void navigator.locks.request(lock, { mode: 'shared' }, () => this.#leave(port));
+  #watchOver(port: MessagePort, outbox: Outbox, lock: string): void {
+    void navigator.locks.request(lock, { mode: 'shared' }, () => this.#leave(port, outbox));
   }
 
-  #leave(port: MessagePort): void {
+  #leave(port: MessagePort, outbox: Outbox): void {
     this.#ports.delete(port);
-    this.#keeper.forget(port);
+    this.#keeper.forget(outbox);
     port.onmessage = null;
     port.close();
   }

@@ -1,5 +1,7 @@
 import { EVERY, noteCalls } from '../../../wasm/called.mjs';
+import { answerCalls } from '../../../wasm/calls.mjs';
 import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
+import { giveBack } from '../../../wasm/kept.mjs';
 import { restOnDemand } from '../../../wasm/rest.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
@@ -10,7 +12,7 @@ import type { Earlier, Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
-import type { KubetabEngine } from './seam';
+import type { KubetabEngine, KubetabHost } from './seam';
 import { fetchSnapshot, notUsed } from './snapshot';
 import { Go, type GoProgram } from './wasm-exec';
 
@@ -158,10 +160,11 @@ export class Program {
     const go = this.#newGo();
     this.#run = { ...this.#run, from: 'nothing' };
     if (this.#takesOver) this.#kept?.keepFrom('nothing');
-    this.#setHost(isDefault(settings) ? '' : JSON.stringify(settings), () => {
+    const host = this.#setHost(isDefault(settings) ? '' : JSON.stringify(settings), () => {
       this.#giveBack(earlier);
       this.#offer();
     });
+    answerCalls(go, host);
     const { link } = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
@@ -177,8 +180,9 @@ export class Program {
     earlier: Earlier,
   ): Promise<boolean> {
     const go = this.#newGo();
-    this.#setHost('');
+    const host = this.#setHost('');
     continueClocks(go, snapshot.header);
+    answerCalls(go, host);
     const { link } = restOnDemand(go, readRest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
@@ -199,8 +203,8 @@ export class Program {
   }
 
   #giveBack({ entries, isOfOther }: Earlier): void {
-    for (const [name, record] of entries) globalThis.kubetabEngine?.kept(name, record);
-    if (isOfOther) globalThis.kubetabEngine?.kept('other', new Uint8Array());
+    const engine = globalThis.kubetabEngine;
+    if (engine) giveBack(engine, isOfOther ? [...entries, ['other', new Uint8Array()]] : entries);
   }
 
   #newGo(): GoProgram {
@@ -234,11 +238,11 @@ export class Program {
   }
 
   /** @param onStarted when the program starts from nothing; one that goes on takes no requests before it is ready */
-  #setHost(config: string, onStarted: () => void = () => undefined): void {
+  #setHost(config: string, onStarted: () => void = () => undefined): KubetabHost {
     const requests = this.#requests;
     const alive = () => !this.#over;
     globalThis.kubetabEngine = undefined;
-    globalThis.kubetabHost = {
+    const host: KubetabHost = {
       config,
       started: onStarted,
       stage: (name, ms) => {
@@ -286,6 +290,8 @@ export class Program {
         this.#fatal ||= message;
       },
     };
+    globalThis.kubetabHost = host;
+    return host;
   }
 
   /** What another build has left is of no use to this one: a cluster begins here, and is kept beside it. */

@@ -1,68 +1,72 @@
 import { unavailable } from '../client/status';
-import type { BeginRequest, FromExchange, ToExchange } from '../protocol';
+import type { BeginRequest, ToExchange } from '../protocol';
 import { Answer } from './answer';
+import type { Outbox } from './outbox';
 import type { KubetabEngine } from './seam';
 
 /**
- * The requests in flight: each has an id towards Go and a port towards its client. Go holds only the id, so that nothing
- * of JavaScript stays in Go's hands when a request is over.
+ * The requests in flight. A party has numbers for its own, and Go has one for each of all: nothing of JavaScript stays
+ * in Go's hands when a request is over.
  *
- *   client ◀── MessagePort ──▶ InFlight(id) ◀── kubetabHost / kubetabEngine ──▶ Go
+ *   party ◀── Outbox, numbers of the party ──▶ InFlight ◀── kubetabHost / kubetabEngine, numbers of all ──▶ Go
  */
 export class Requests {
   readonly #live = new Map<number, InFlight>();
+  readonly #parties = new Map<Outbox, Map<number, InFlight>>();
   #lastId = 0;
 
   get count(): number {
     return this.#live.size;
   }
 
-  /** @param owner whose death ends the request; see `cancelAllOf` */
-  begin(engine: KubetabEngine, message: BeginRequest, owner: object): void {
+  /** @param outbox of the party, by which it is known; see `cancelAllOf` */
+  begin(engine: KubetabEngine, message: BeginRequest, outbox: Outbox): void {
     const id = ++this.#lastId;
-    const { port } = message;
-    const over = () => {
-      this.#live.delete(id);
-      port.onmessage = null;
-      port.close();
+    const theirs = this.#of(outbox);
+    const request: InFlight = {
+      id,
+      engine,
+      outbox,
+      answer: new Answer(message.id, outbox),
+      theirId: message.id,
     };
-    const answer = new Answer((reply, transfer = []) => port.postMessage(reply, transfer));
-    const request: InFlight = { owner, engine, answer, port, over };
     this.#live.set(id, request);
-    port.onmessage = ({ data }: MessageEvent<ToExchange>) => {
-      switch (data.type) {
-        case 'body':
-          engine.body(id, data.bytes);
-          return;
-        case 'body-end':
-          engine.body(id, null);
-          return;
-        case 'credit':
-          engine.credit(id, data.bytes);
-          return;
-        case 'cancel':
-          over();
-          engine.cancel(id);
-          return;
-        default:
-          data satisfies never;
-      }
-    };
-    const { method, url, headers, body } = message;
-    engine.request(id, method, url, headers.flat(), body !== null);
-    if (body !== null && body !== 'follows') {
-      engine.body(id, body);
-      engine.body(id, null);
+    theirs.set(message.id, request);
+    const { method, url, headers, body, window } = message;
+    engine.request(id, method, url, headers.flat().join('\n'), body, window);
+  }
+
+  /** What a party says of a request that it has begun; of one that is over it may not know yet. */
+  tell(message: ToExchange, outbox: Outbox): void {
+    const request = this.#parties.get(outbox)?.get(message.id);
+    if (!request) return;
+    const { id, engine } = request;
+    switch (message.type) {
+      case 'body':
+        engine.body(id, message.bytes);
+        return;
+      case 'body-end':
+        engine.body(id, null);
+        return;
+      case 'credit':
+        engine.credit(id, message.bytes);
+        return;
+      case 'cancel':
+        this.#over(request);
+        engine.cancel(id);
+        return;
+      default:
+        message satisfies never;
     }
-    engine.credit(id, message.window);
   }
 
   /** Ends every request of a party that is gone. */
-  cancelAllOf(owner: object): void {
-    for (const [id, request] of this.#live) {
-      if (request.owner !== owner) continue;
-      request.over();
-      request.engine.cancel(id);
+  cancelAllOf(outbox: Outbox): void {
+    const theirs = this.#parties.get(outbox);
+    this.#parties.delete(outbox);
+    for (const { id, engine } of theirs?.values() ?? []) {
+      this.#live.delete(id);
+      engine.cancel(id);
     }
   }
 
@@ -70,7 +74,7 @@ export class Requests {
   failAll(message: string): void {
     for (const request of this.#live.values()) {
       request.answer.fail(message);
-      request.over();
+      this.#over(request);
     }
   }
 
@@ -88,40 +92,54 @@ export class Requests {
 
   end(id: number): void {
     const request = this.#live.get(id);
-    request?.answer.end();
-    request?.over();
+    if (!request) return;
+    request.answer.end();
+    this.#over(request);
   }
 
   abort(id: number, message: string): void {
     const request = this.#live.get(id);
-    request?.answer.fail(message);
-    request?.over();
+    if (!request) return;
+    request.answer.fail(message);
+    this.#over(request);
   }
 
   pull(id: number): void {
-    const reply: FromExchange = { type: 'pull' };
-    this.#live.get(id)?.port.postMessage(reply);
+    const request = this.#live.get(id);
+    request?.outbox.post({ type: 'pull', id: request.theirId });
+  }
+
+  #of(outbox: Outbox): Map<number, InFlight> {
+    const known = this.#parties.get(outbox);
+    if (known) return known;
+    const theirs = new Map<number, InFlight>();
+    this.#parties.set(outbox, theirs);
+    return theirs;
+  }
+
+  #over({ id, outbox, theirId }: InFlight): void {
+    this.#live.delete(id);
+    this.#parties.get(outbox)?.delete(theirId);
   }
 }
 
 interface InFlight {
-  readonly owner: object;
+  readonly id: number;
   /** The engine it was given to: after a restart another one runs. */
   readonly engine: KubetabEngine;
+  readonly outbox: Outbox;
   readonly answer: Answer;
-  readonly port: MessagePort;
-  over(): void;
+  readonly theirId: number;
 }
 
 /** Answers a request for which there is no engine. */
 export function answerUnavailable(
-  { port }: BeginRequest,
+  { id }: BeginRequest,
+  outbox: Outbox,
   message: string,
   retryAfterSeconds: number,
 ): void {
   const { status, headers, body } = unavailable(message, retryAfterSeconds);
   const bytes = new TextEncoder().encode(body);
-  const reply: FromExchange = { type: 'whole', status, headers, bytes };
-  port.postMessage(reply);
-  port.close();
+  outbox.post({ type: 'whole', id, status, headers, bytes });
 }

@@ -6,7 +6,7 @@
  * Request ids are chosen by the host and unique among live requests. After `end`, `abort` or `cancel` an id is free.
  */
 
-/** Implemented here, called by Go. None of these may throw: an exception would unwind through Go's stack. */
+/** Implemented here, called by Go: what belongs to requests through wasm/calls.mjs. None of these may throw. */
 export interface KubetabHost {
   /** JSON for the engine's configuration; empty means defaults. */
   readonly config: string;
@@ -39,20 +39,33 @@ export interface KubetabHost {
 
 /** Implemented in Go. No function blocks. */
 export interface KubetabEngine {
-  request(id: number, method: string, url: string, headers: string[], hasBody: boolean): void;
+  /**
+   * @param headers name, value, name, value ..., a line each
+   * @param body all of it, or whether there is one: the first piece of what follows may be given at once
+   * @param window how many bytes of the response there is room for
+   */
+  request(
+    id: number,
+    method: string,
+    url: string,
+    headers: string,
+    body: Uint8Array | 'follows' | null,
+    window: number,
+  ): void;
   /** A piece of the request body; null ends it. */
   body(id: number, bytes: Uint8Array | null): void;
-  /** The consumer has room for so many more response bytes. A response starts with no credit. */
+  /** The consumer has room for so many more response bytes. */
   credit(id: number, bytes: number): void;
   /** The consumer is gone: the context of the request is cancelled at once. */
   cancel(id: number): void;
   /** JSON of EngineStats. */
   stats(): string;
   /**
-   * What `keep` was given by an earlier program; called before `thawed`, or while Go calls `started`. An entry named
-   * `other` says that that was one of another build.
+   * What `keep` was given by an earlier program, in one call or several, before `thawed` or while Go calls `started`:
+   * names, a line each, the sizes of the records, separated by spaces, and the records one after the other. An entry
+   * named `other` says that that program was of another build.
    */
-  kept(name: string, record: Uint8Array): void;
+  kept(names: string, sizes: string, records: Uint8Array): void;
   /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
   thawed(): void;
   /** Ends the engine and the program. */

@@ -6,7 +6,7 @@ const of = (...values: number[]) => new Uint8Array(values);
 
 function collect(limit?: number) {
   const sent: FromExchange[] = [];
-  return { sent, answer: new Answer((message) => sent.push(message), limit) };
+  return { sent, answer: new Answer(7, { post: (message) => void sent.push(message) }, limit) };
 }
 
 test('what is complete in one turn is one message', async () => {
@@ -16,14 +16,16 @@ test('what is complete in one turn is one message', async () => {
   answer.chunk(of(2, 3));
   answer.end();
   await Promise.resolve();
-  expect(sent).toEqual([{ type: 'whole', status: 200, headers: [['a', '1']], bytes: of(1, 2, 3) }]);
+  expect(sent).toEqual([
+    { type: 'whole', id: 7, status: 200, headers: [['a', '1']], bytes: of(1, 2, 3) },
+  ]);
 });
 
 test('an answer without a body is one message, too', () => {
   const { sent, answer } = collect();
   answer.head(204, []);
   answer.end();
-  expect(sent).toEqual([{ type: 'whole', status: 204, headers: [], bytes: of() }]);
+  expect(sent).toEqual([{ type: 'whole', id: 7, status: 204, headers: [], bytes: of() }]);
 });
 
 test('the head goes when the turn ends, with what there is of the body', async () => {
@@ -31,7 +33,7 @@ test('the head goes when the turn ends, with what there is of the body', async (
   answer.head(200, []);
   expect(sent).toEqual([]);
   await Promise.resolve();
-  expect(sent).toEqual([{ type: 'head', status: 200, headers: [] }]);
+  expect(sent).toEqual([{ type: 'head', id: 7, status: 200, headers: [] }]);
 
   const other = collect();
   other.answer.head(200, []);
@@ -49,11 +51,11 @@ test('the first chunk of a later turn goes at once, the rest of the turn togethe
   answer.chunk(of(1));
   answer.chunk(of(2));
   answer.chunk(of(3));
-  expect(sent).toEqual([{ type: 'chunk', bytes: of(1) }]);
+  expect(sent).toEqual([{ type: 'chunk', id: 7, bytes: of(1) }]);
   await Promise.resolve();
-  expect(sent.slice(1)).toEqual([{ type: 'chunk', bytes: of(2, 3) }]);
+  expect(sent.slice(1)).toEqual([{ type: 'chunk', id: 7, bytes: of(2, 3) }]);
   answer.chunk(of(4));
-  expect(sent.slice(2)).toEqual([{ type: 'chunk', bytes: of(4) }]);
+  expect(sent.slice(2)).toEqual([{ type: 'chunk', id: 7, bytes: of(4) }]);
 });
 
 test('a long turn is cut at the limit, and its head goes first', () => {
@@ -66,7 +68,7 @@ test('a long turn is cut at the limit, and its head goes first', () => {
     12,
   ]);
   answer.end();
-  expect(sent.at(-1)).toEqual({ type: 'end' });
+  expect(sent.at(-1)).toEqual({ type: 'end', id: 7 });
 });
 
 test('a failure comes after what was gathered', () => {
@@ -82,6 +84,6 @@ test('a view is copied, so that its neighbours are not transferred away', () => 
   const all = of(1, 2, 3, 4);
   answer.chunk(all.subarray(1, 3));
   const [message] = sent;
-  expect(message).toEqual({ type: 'chunk', bytes: of(2, 3) });
+  expect(message).toEqual({ type: 'chunk', id: 7, bytes: of(2, 3) });
   expect(message?.type === 'chunk' && message.bytes.buffer.byteLength).toBe(2);
 });

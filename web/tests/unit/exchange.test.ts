@@ -1,23 +1,42 @@
 import { expect, test } from 'vitest';
 import { exchange, WINDOW } from '../../src/client/exchange';
+import { Exchanges } from '../../src/client/exchanges';
 import type { BeginRequest, FromExchange, ToEngine, ToExchange } from '../../src/protocol';
 
-/** An engine of a test: what it was asked, and the far end of the channel. */
+type WithoutId<M> = M extends unknown ? Omit<M, 'id'> : never;
+
+/** An engine of a test: the one request it was asked, and what was said of it. */
 class FakeEngine {
+  readonly exchanges = new Exchanges((message) => this.#hear(message));
   begin: BeginRequest | null = null;
-  readonly got: ToExchange[] = [];
+  readonly got: WithoutId<ToExchange>[] = [];
   #waiting: (() => void)[] = [];
 
-  postMessage(message: ToEngine): void {
-    if (message.type !== 'request') throw new Error(message.type);
-    this.begin = message;
-    message.port.onmessage = ({ data }: MessageEvent<ToExchange>) => {
-      this.got.push(data);
-      for (const wake of this.#waiting.splice(0)) wake();
-    };
+  #hear(message: ToEngine): void {
+    switch (message.type) {
+      case 'request':
+        this.begin = message;
+        return;
+      case 'body':
+      case 'body-end':
+      case 'credit':
+      case 'cancel': {
+        const { id, ...rest } = message;
+        expect(id).toBe(this.begin?.id);
+        this.got.push(rest);
+        for (const wake of this.#waiting.splice(0)) wake();
+        return;
+      }
+      default:
+        throw new Error(message.type);
+    }
   }
-  say(...messages: FromExchange[]): void {
-    for (const message of messages) this.begin?.port.postMessage(message);
+  /** As a port does, in a task of its own. */
+  say(...messages: WithoutId<FromExchange>[]): void {
+    setImmediate(() => {
+      const id = this.begin?.id ?? 0;
+      this.exchanges.deliver(messages.map((message) => ({ ...message, id })));
+    });
   }
   /** Resolves when the request has come: its body is looked at before. */
   async begun(): Promise<BeginRequest> {
@@ -35,7 +54,12 @@ const alive = new AbortController().signal;
 
 function start(init?: RequestInit, lost = alive) {
   const engine = new FakeEngine();
-  const response = exchange(engine, new Request('http://x/', init), '/api/v1/pods?watch=1', lost);
+  const response = exchange(
+    engine.exchanges,
+    new Request('http://x/', init),
+    '/api/v1/pods?watch=1',
+    lost,
+  );
   return { engine, response };
 }
 
@@ -219,7 +243,7 @@ test('streams are counted from their head to their end, whichever way they end',
     const heard: string[] = [];
     const streams = { opened: () => heard.push('opened'), over: () => heard.push('over') };
     const engine = new FakeEngine();
-    const response = exchange(engine, new Request('http://x/'), '/', alive, streams);
+    const response = exchange(engine.exchanges, new Request('http://x/'), '/', alive, streams);
     engine.say({ type: 'head', status: 200, headers: [] });
     const answer = await response;
     expect(heard).toEqual(['opened']);
@@ -228,11 +252,32 @@ test('streams are counted from their head to their end, whichever way they end',
   }
 });
 
+test('each of many at once hears what is said of it, and after its end nothing', async () => {
+  const asked: BeginRequest[] = [];
+  const exchanges = new Exchanges((message) => {
+    if (message.type === 'request') asked.push(message);
+  });
+  const get = (name: string) => exchange(exchanges, new Request('http://x/'), `/${name}`, alive);
+  const responses = [get('a'), get('b')];
+  const [a, b] = asked.map(({ id }) => id) as [number, number];
+  expect(a).not.toBe(b);
+  exchanges.deliver([
+    { type: 'head', id: a, status: 200, headers: [] },
+    { type: 'whole', id: b, status: 404, headers: [], bytes: bytes('of b') },
+    { type: 'chunk', id: a, bytes: bytes('of a') },
+    { type: 'chunk', id: b, bytes: bytes('late') },
+    { type: 'end', id: a },
+  ]);
+  const answers = await Promise.all(responses);
+  expect(answers.map(({ status }) => status)).toEqual([200, 404]);
+  expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['of a', 'of b']);
+});
+
 test('what is whole is no stream', async () => {
   const heard: string[] = [];
   const streams = { opened: () => heard.push('opened'), over: () => heard.push('over') };
   const engine = new FakeEngine();
-  const response = exchange(engine, new Request('http://x/'), '/', alive, streams);
+  const response = exchange(engine.exchanges, new Request('http://x/'), '/', alive, streams);
   engine.say({ type: 'whole', status: 200, headers: [], bytes: bytes('all') });
   expect(await (await response).text()).toBe('all');
   expect(heard).toEqual([]);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { Outbox } from '../../src/engine/outbox';
 import { Requests } from '../../src/engine/requests';
 import type { KubetabEngine } from '../../src/engine/seam';
-import type { BeginRequest, FromExchange } from '../../src/protocol';
+import type { Answers, BeginRequest, FromExchange } from '../../src/protocol';
 
 function setUp() {
   const calls: unknown[][] = [];
@@ -21,10 +22,10 @@ function setUp() {
     close: record('close'),
   };
   const requests = new Requests();
-  const begin = (owner: object, body: BeginRequest['body'] = null) => {
-    const { port1, port2 } = new MessageChannel();
+  const begin = (party: Party, id: number, body: BeginRequest['body'] = null) => {
     const message: BeginRequest = {
       type: 'request',
+      id,
       method: 'GET',
       url: '/api',
       headers: [
@@ -33,59 +34,46 @@ function setUp() {
       ],
       body,
       window: 7,
-      port: port2,
     };
-    requests.begin(engine, message, owner);
-    return port1;
+    requests.begin(engine, message, party.outbox);
   };
   return { calls, requests, begin };
 }
 
-/** Collects messages until one of the type has come. */
-function until(port: MessagePort, type: FromExchange['type']): Promise<FromExchange[]> {
-  const got: FromExchange[] = [];
-  return new Promise((resolve) => {
-    port.onmessage = ({ data }: MessageEvent<FromExchange>) => {
-      got.push(data);
-      if (data.type === type) resolve(got);
-    };
+/** One of those that ask, and what it was told. */
+class Party {
+  readonly told: FromExchange[] = [];
+  readonly outbox = new Outbox({
+    postMessage: ({ answers }: Answers) => void this.told.push(...answers),
   });
 }
 
-test('a request begins with flat headers and its window as credit', () => {
+test('a request is one call, with its headers as lines', () => {
   const { calls, begin } = setUp();
-  begin({}).close();
-  expect(calls).toEqual([
-    ['request', 1, 'GET', '/api', ['accept', 'a', 'accept', 'b'], false],
-    ['credit', 1, 7],
-  ]);
-});
-
-test('a small body comes with its request', () => {
-  const { calls, begin } = setUp();
+  begin(new Party(), 5);
   const body = new Uint8Array([1, 2]);
-  begin({}, body).close();
-  expect(calls.map(([name, , ...args]) => [name, args.at(-1)])).toEqual([
-    ['request', true],
-    ['body', body],
-    ['body', null],
-    ['credit', 7],
+  begin(new Party(), 5, body);
+  begin(new Party(), 5, 'follows');
+  const headers = 'accept\na\naccept\nb';
+  expect(calls).toEqual([
+    ['request', 1, 'GET', '/api', headers, null, 7],
+    ['request', 2, 'GET', '/api', headers, body, 7],
+    ['request', 3, 'GET', '/api', headers, 'follows', 7],
   ]);
-  const { calls: others, begin: beginOther } = setUp();
-  beginOther({}, 'follows').close();
-  expect(others.map(([name]) => name)).toEqual(['request', 'credit']);
 });
 
-test('an answer reaches its port, and is over', async () => {
+test('an answer reaches its party under the number it gave, and is over', () => {
   const { requests, begin } = setUp();
-  const port = begin({});
-  const messages = until(port, 'whole');
-  requests.head(1, 200, ['a', '1', 'a', '2']);
-  for (const part of ['x', 'y', 'z']) requests.chunk(1, new Uint8Array(Buffer.from(part)));
-  requests.end(1);
-  expect(await messages).toEqual([
+  const [other, party] = [new Party(), new Party()];
+  begin(other, 8);
+  begin(party, 8);
+  requests.head(2, 200, ['a', '1', 'a', '2']);
+  for (const part of ['x', 'y', 'z']) requests.chunk(2, new Uint8Array(Buffer.from(part)));
+  requests.end(2);
+  expect(party.told).toEqual([
     {
       type: 'whole',
+      id: 8,
       status: 200,
       headers: [
         ['a', '1'],
@@ -94,31 +82,54 @@ test('an answer reaches its port, and is over', async () => {
       bytes: new Uint8Array(Buffer.from('xyz')),
     },
   ]);
-  expect(requests.count).toBe(0);
-  port.close();
+  expect(other.told).toEqual([]);
+  expect(requests.count).toBe(1);
+});
+
+test('what a party says reaches the request it has begun, and no other', () => {
+  const { calls, requests, begin } = setUp();
+  const [a, b] = [new Party(), new Party()];
+  begin(a, 1);
+  begin(b, 1);
+  calls.length = 0;
+  const bytes = new Uint8Array([1]);
+  requests.tell({ type: 'body', id: 1, bytes }, b.outbox);
+  requests.tell({ type: 'body-end', id: 1 }, b.outbox);
+  requests.tell({ type: 'credit', id: 1, bytes: 9 }, a.outbox);
+  requests.tell({ type: 'credit', id: 2, bytes: 9 }, a.outbox);
+  requests.tell({ type: 'cancel', id: 1 }, b.outbox);
+  requests.tell({ type: 'credit', id: 1, bytes: 9 }, b.outbox);
+  expect(calls).toEqual([
+    ['body', 2, bytes],
+    ['body', 2, null],
+    ['credit', 1, 9],
+    ['cancel', 2],
+  ]);
+  requests.pull(1);
+  expect(a.told).toEqual([{ type: 'pull', id: 1 }]);
 });
 
 test('only the requests of a party that is gone are cancelled', () => {
   const { calls, requests, begin } = setUp();
-  const gone = {};
-  const ports = [begin(gone), begin({}), begin(gone)];
-  requests.cancelAllOf(gone);
+  const gone = new Party();
+  begin(gone, 1);
+  begin(new Party(), 1);
+  begin(gone, 2);
+  requests.cancelAllOf(gone.outbox);
   expect(calls.filter(([name]) => name === 'cancel')).toEqual([
     ['cancel', 1],
     ['cancel', 3],
   ]);
   expect(requests.count).toBe(1);
-  requests.failAll('test is over');
-  for (const port of ports) port.close();
 });
 
-test('when the engine dies everybody is told', async () => {
+test('when the engine dies everybody is told', () => {
   const { requests, begin } = setUp();
-  const port = begin({});
-  const messages = until(port, 'failed');
+  const party = new Party();
+  begin(party, 3);
   requests.failAll('it crashed');
-  expect(await messages).toEqual([{ type: 'failed', message: 'it crashed' }]);
-  port.close();
+  expect(party.told).toEqual([{ type: 'failed', id: 3, message: 'it crashed' }]);
+  expect(requests.count).toBe(0);
 });
 
 test('calls for requests that are over are ignored', () => {
@@ -128,4 +139,29 @@ test('calls for requests that are over are ignored', () => {
   requests.end(9);
   requests.abort(9, 'late');
   expect(requests.count).toBe(0);
+});
+
+test('the events of one turn for many are few messages, each in its place', async () => {
+  const WATCHES = 200;
+  const { requests, begin } = setUp();
+  const messages: Answers[] = [];
+  const outbox = new Outbox({ postMessage: (message: Answers) => void messages.push(message) });
+  const party = Object.assign(new Party(), { outbox });
+  for (let id = 1; id <= WATCHES; id++) {
+    begin(party, id);
+    requests.head(id, 200, []);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(messages.flatMap(({ answers }) => answers).length).toBe(WATCHES);
+  messages.length = 0;
+  for (let round = 0; round < 2; round++) {
+    for (let id = 1; id <= WATCHES; id++) requests.chunk(id, new Uint8Array([round]));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(messages.length).toBeLessThanOrEqual(10);
+  const told = messages.flatMap(({ answers }) => answers);
+  for (let id = 1; id <= WATCHES; id++) {
+    const bytes = told.flatMap((m) => (m.type === 'chunk' && m.id === id ? [...m.bytes] : []));
+    expect(bytes).toEqual([0, 1]);
+  }
 });
