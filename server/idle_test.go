@@ -16,7 +16,7 @@ const (
 	restLimit    = 2 * time.Minute
 	restShare    = 0.01 // of one core
 	restSwitches = 260  // in a second; about 120 are needed, 450 were before timers rang together
-	restResident = 160  // MB; 125 to 130 are needed, 205 were before what a start leaves behind was given back
+	restResident = 160  // MB; 105 to 125 are needed, 205 were before what a start leaves behind was given back
 )
 
 // Two nodes, all controllers and the scheduler take less than a hundredth of a core when nobody asks for anything, and

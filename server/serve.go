@@ -39,7 +39,7 @@ func (f *Frontend) Serve(ctx context.Context) error {
 	}
 	// The limits are kube-apiserver's (k8s.io/apiserver/pkg/server.SecureServingInfo.Serve).
 	api := &http.Server{
-		Handler:           drain.Handler(f.Handler),
+		Handler:           drain.Handler(Gather(f.Handler)),
 		TLSConfig:         f.TLS,
 		MaxHeaderBytes:    1 << 20,
 		IdleTimeout:       90 * time.Second,

@@ -69,6 +69,7 @@ version                   v1                       v2
 program                   0 MB                     -
 start until /readyz       600 ms                   -
 resident a second later   170 MB                   -
+resident at rest          0 MB                     -
 resident after the load   0 MB                     -
 resident at most          0 MB                     -
 over TLS: p50 / p99

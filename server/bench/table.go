@@ -29,6 +29,7 @@ func printTable(out io.Writer, servers []server) error {
 	started("program", "%.0f MB", func(s *startup) float64 { return s.ProgramMB })
 	started("start until /readyz", "%.0f ms", func(s *startup) float64 { return s.ReadyMS })
 	started("resident a second later", "%.0f MB", func(s *startup) float64 { return s.ReadyMB })
+	started("resident at rest", "%.0f MB", func(s *startup) float64 { return s.RestMB })
 	started("resident after the load", "%.0f MB", func(s *startup) float64 { return s.LoadedMB })
 	started("resident at most", "%.0f MB", func(s *startup) float64 { return s.PeakMB })
 	if len(servers) == 0 {

@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
 
 const (
-	restLook      = 10 * time.Second // how often to look whether the server is at rest
-	restAllocates = 4 << 20          // bytes in that time; heartbeats and their like need one megabyte
-	workGarbage   = 128 << 20        // bytes of garbage that may gather while there is work
-	restGarbage   = 8 << 20          // bytes allocated since the last time, for which it is worth a collection
+	startLook     = time.Second     // how often to look whether the server has come to rest after its start
+	restLook      = 5 * time.Second // and how often later
+	restAllocates = 400 << 10       // bytes a second at rest; heartbeats and their like need a hundred kilobytes
+	workGarbage   = 96 << 20        // bytes of garbage that may gather while there is work
+	workPercent   = 75              // and at least, in percent of the data
+	restGarbage   = 8 << 20         // bytes allocated since the last time, for which it is worth a collection
 )
 
 // giveBack gives memory that is not needed back to the system: once at once, because a start leaves as much garbage as
@@ -26,10 +29,13 @@ func giveBack(ctx context.Context) {
 		pages.drop()
 	}
 	give()
-	collectSeldom()
-	given := counter("/gc/heap/allocs:bytes")
-	before := given
-	look := time.NewTicker(restLook)
+	if os.Getenv("GOGC") == "" { // whoever sets it has the last word
+		collectSeldom(ctx, 0)
+	}
+	before := counter("/gc/heap/allocs:bytes")
+	given := uint64(0) // controllers go on starting after this: the first rest is one after work, too
+	every := startLook
+	look := time.NewTicker(every)
 	defer look.Stop()
 	for {
 		select {
@@ -38,22 +44,32 @@ func giveBack(ctx context.Context) {
 		case <-look.C:
 		}
 		now := counter("/gc/heap/allocs:bytes")
-		if now-before < restAllocates && now-given > restGarbage {
+		if now-before < restAllocates*uint64(every/time.Second) && now-given > restGarbage {
 			give()
 			given = now
+			every = restLook
+			look.Reset(every)
 		}
 		before = now
-		collectSeldom()
 	}
 }
 
-// collectSeldom lets as much garbage gather as there is data, which is what Go does by itself, and workGarbage where
-// there is little data: each collection goes over what upstream's servers hold, 55 MB, for which a fifth of the
-// processor time of a create went. Whoever sets GOGC has the last word.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(int(max(100, 100*workGarbage/max(1, counter("/gc/heap/live:bytes")))))
+// collectSeldom lets workGarbage gather before the next collection, which is more than Go does by itself where there is
+// little data: each collection goes over what upstream's servers hold, 55 MB, for which a fifth of the processor time of
+// a create went. What is right follows the data, which work makes more of: it is set again after every collection, until
+// ctx ends. set is what was set last, in percent of the data.
+func collectSeldom(ctx context.Context, set int) {
+	if ctx.Err() != nil {
+		return
 	}
+	percent := int(max(workPercent, 100*workGarbage/max(1, counter("/gc/heap/live:bytes"))))
+	if 10*max(set-percent, percent-set) > set { // the world stops for it
+		debug.SetGCPercent(percent)
+		set = percent
+	}
+	// What nobody holds is cleaned up after the next collection: by itself, because it has a pointer, and is not put
+	// together with other small things.
+	runtime.AddCleanup(new(struct{ _ *byte }), func(set int) { collectSeldom(ctx, set) }, set)
 }
 
 // counter reads a metric of Go's runtime.
