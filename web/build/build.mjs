@@ -74,6 +74,7 @@ const info = {
 const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
+await nameWorker();
 const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
 const fingerprint = createHash('sha256');
 for (const file of ['index.html', ...files]) {
@@ -100,6 +101,15 @@ const sizes = await compressAssets([...files, 'index.html', 'sw.js']);
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 say(`web/dist is ready after ${seconds(began)}`);
+
+/** Tells early.js what the engine worker's script is called in this build. */
+async function nameWorker() {
+  const workers = (await list(dist)).filter((file) => /^assets\/worker-[^/]*\.js$/.test(file));
+  if (workers.length !== 1)
+    fail(`One script of the engine worker was expected, not ${workers.length}.`);
+  const path = join(dist, 'early.js');
+  await writeFile(path, (await readFile(path, 'utf8')).replace('__WORKER__', `./${workers[0]}`));
+}
 
 /** Names the file kubetab.<extension> after its content and compresses it, or finds that done. */
 async function prepare(extension) {

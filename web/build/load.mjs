@@ -10,7 +10,7 @@ const FAN_OUT = { watches: 200, writesPerSecond: 100, seconds: 60 };
 /**
  * Runs in a page whose engine is ready.
  *
- * @param {import('playwright-core').Page} page
+ * @param {import('./chromium.mjs').Browser} page
  * @returns {Promise<{http: {what: string, p50_ms: number, p99_ms: number, samples: number}[], linearBytes: number}>}
  */
 export async function measureLoad(page) {
@@ -109,7 +109,7 @@ export async function measureLoad(page) {
  * Opens many watches of one collection and writes to it at a steady pace. What falls behind shows in the times: an event
  * that a watch sees late has waited behind others.
  *
- * @param {import('playwright-core').Page} page whose engine is ready
+ * @param {import('./chromium.mjs').Browser} page whose engine is ready
  * @returns {Promise<{watches: number, writes_per_second: number, seconds: number, p50_ms: number, p99_ms: number,
  *   last_ms: number, ended: number}>} from the moment a write is sent until a watch has read its event; the same for the
  *   events of the last second alone, p99; and how many watches the API server ended because they fell behind

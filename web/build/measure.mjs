@@ -7,7 +7,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { chromium } from 'playwright-core';
+import { launch } from './chromium.mjs';
 import { measureFanOut, measureLoad } from './load.mjs';
 
 const [url, rounds = '1'] = process.argv.slice(2);
@@ -31,29 +31,28 @@ console.log(JSON.stringify({ visits: results, load, fanOut, module, files }, nul
 
 /** Milliseconds from the start of the navigation until /readyz is ok, and what the engine says of its own start. */
 async function visit(profile, loaded = false) {
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
-  });
-  const page = await context.newPage();
-  const began = Date.now();
-  await page.goto(url, { waitUntil: 'commit' });
-  await page.getByRole('button', { name: /^ready/ }).waitFor({ timeout: 180_000 });
-  const readyz = await page.evaluate(async () => {
-    await navigator.serviceWorker.ready;
-    return (await fetch('readyz')).text();
-  });
-  const ms = Date.now() - began;
-  const engine = await page.evaluate(async () => ({
-    ...window.kubetab.state,
-    ...(await window.kubetab.stats()),
-  }));
-  if (loaded) {
-    load = await measureLoad(page);
-    fanOut = await measureFanOut(page);
+  const page = await launch(profile);
+  try {
+    const began = Date.now();
+    await page.goto(url);
+    const readyz = await page.evaluate(async () => {
+      while (!document.querySelector('.pill.is-ready')) await new Promise(requestAnimationFrame);
+      await navigator.serviceWorker.ready;
+      return (await fetch('readyz')).text();
+    });
+    const ms = Date.now() - began;
+    const engine = await page.evaluate(async () => ({
+      ...window.kubetab.state,
+      ...(await window.kubetab.stats()),
+    }));
+    if (loaded) {
+      load = await measureLoad(page);
+      fanOut = await measureFanOut(page);
+    }
+    // What the browser keeps of compiled code it writes some seconds after the start, and only then.
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    return { ms, readyz, engine };
+  } finally {
+    await page.close();
   }
-  // What the browser keeps of compiled code it writes some seconds after the start, and only then.
-  await new Promise((resolve) => setTimeout(resolve, 6000));
-  await context.close();
-  return { ms, readyz, engine };
 }

@@ -1,7 +1,17 @@
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
+import './style/header.css';
+import './style/engine.css';
+import './style/clock.css';
+import './style/popover.css';
+import './style/notice.css';
+import './style/rail.css';
 import './style/frame.css';
+import './style/panes.css';
+import './style/splitter.css';
+import './style/drawer.css';
+import './style/dialog.css';
 import { render } from 'preact';
 import { followClock } from './control/clock';
 import { followClusterName } from './control/cluster-name';

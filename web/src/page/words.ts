@@ -69,6 +69,8 @@ export const english = {
     editor: 'editor',
     viewer: 'viewer',
     more: 'a service account ...',
+    notInTerminal: (why: string) =>
+      `kubectl in the terminal stays who it was, because its kubeconfig cannot be read: ${why}. Mend ~/.kube/config, or remove it.`,
   },
   palette: {
     open: 'Go to or run',

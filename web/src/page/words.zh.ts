@@ -66,6 +66,8 @@ export const chinese: Words = {
     editor: '编辑者',
     viewer: '查看者',
     more: '服务账号……',
+    notInTerminal: (why) =>
+      `终端中的 kubectl 身份未变，因为无法读取其 kubeconfig：${why}。请修正 ~/.kube/config，或将其删除。`,
   },
   palette: {
     open: '跳转或执行',

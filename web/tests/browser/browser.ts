@@ -1,23 +1,14 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
 
 /** What the tests of this file opened; for what is told of a failure. */
 export const browsers = new Set<Browser>();
 
 export async function launch(): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ARGUMENTS,
+    executablePath: CHROMIUM,
+    args: FLAGS,
   });
   browsers.add(browser);
   browser.once('disconnected', () => browsers.delete(browser));
@@ -76,8 +67,8 @@ export async function stopServiceWorkers(page: Page): Promise<void> {
   await session.detach();
 }
 
-/** Evaluates an expression inside the SharedWorker, which Playwright does not reach by itself. */
-export async function inSharedWorker(page: Page, expression: string): Promise<void> {
+/** The SharedWorkers of a page's context, and a session with the browser to talk to them. */
+export async function sharedWorkers(page: Page) {
   const browser = page.context().browser();
   if (!browser) throw new Error('The page belongs to no browser.');
   const ofPage = await page.context().newCDPSession(page);
@@ -88,7 +79,14 @@ export async function inSharedWorker(page: Page, expression: string): Promise<vo
     filter: [{ type: 'shared_worker' }],
   });
   // Workers of closed contexts may still be alive.
-  const target = targetInfos.find((info) => info.browserContextId === browserContextId);
+  const targets = targetInfos.filter((info) => info.browserContextId === browserContextId);
+  return { session, targets };
+}
+
+/** Evaluates an expression inside the SharedWorker, which Playwright does not reach by itself. */
+export async function inSharedWorker(page: Page, expression: string): Promise<void> {
+  const { session, targets } = await sharedWorkers(page);
+  const [target] = targets;
   if (!target) throw new Error('There is no SharedWorker.');
   const { sessionId } = await session.send('Target.attachToTarget', {
     targetId: target.targetId,

@@ -1,10 +1,14 @@
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const pictures = resolve(import.meta.dirname, '../../../build/screens');
+
+/** Takes a picture of what is seen, for people to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: resolve(pictures, `${name}.png`) });
+}
 
 const SIZES = { wide: [1440, 900], middle: [1024, 768], phone: [390, 844] } as const;
 export type Size = keyof typeof SIZES;
@@ -27,7 +31,6 @@ export class Camera {
   readonly #sight: Sight;
 
   constructor(page: Page, sight: Sight) {
-    mkdirSync(pictures, { recursive: true });
     this.#page = page;
     this.#sight = sight;
   }
@@ -50,7 +53,7 @@ export class Camera {
       } else if (size === 'phone' && phone) {
         await (phone as () => Promise<void>)();
       }
-      await page.screenshot({ path: resolve(pictures, `${prefix}${name}-${theme}-${size}.png`) });
+      await picture(page, `${prefix}${name}-${theme}-${size}`);
       const wrong = [...(await faults(page)), ...((await look?.(page)) ?? [])];
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (over > 0) wrong.push(`${over} pixels stick out`);

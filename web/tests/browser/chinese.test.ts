@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chinese } from '../../src/page/language/chinese';
 import { inSharedWorker, launch, ready } from './browser';
 import { Camera, show } from './camera';
+import { takeClock, takeSharing } from './sights';
 import { Gate, plain, type Site } from './site';
 
 // The page as somebody sees it whose browser asks for Chinese: every text of the page's own is Chinese, in every pane.
@@ -215,28 +216,8 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
   });
 
   test('the clock, sharing, and files from a link', async () => {
-    await button('集群的时钟：1×').click();
-    await page.locator('.clock-time').waitFor();
-    await take('clock');
-    await button('暂停').click();
-    await button('集群的时钟：已暂停').waitFor();
-    await take('clock-paused');
-    await button('继续').click();
-    await page.keyboard.press('Escape');
-    await button('分享').click();
-    const links = page.locator('.link-field input');
-    await expect.poll(() => links.nth(1).inputValue()).toContain('#shared/1/');
-    const link = await links.nth(1).inputValue();
-    await take('share');
-    await page.keyboard.press('Escape');
-    await go(new URL(link).hash);
-    await page.getByRole('dialog').getByText('你已有此文件。').first().waitFor();
-    await take('receive');
-    await button('不添加').click();
-    await go('#shared/1/torn');
-    await page.getByRole('alert').getByText('链接已损坏').waitFor();
-    await take('receive-damaged');
-    await page.keyboard.press('Escape');
+    await takeClock(page, camera, chinese.frame, chinese.control);
+    await takeSharing(page, camera, chinese.frame, chinese.share);
     await go('#files');
     await page.locator('.file-row').first().getByRole('button', { name: '移除' }).click();
     await page.locator('.notice').getByRole('button', { name: '撤销' }).waitFor();

@@ -1,28 +1,17 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, test } from 'vitest';
+import { ready } from './browser';
+import { newVisitors } from './visitors';
 
 // The files of the editor and those of the terminal are the same, and outlive the engine.
 
-let site: Site;
-let browser: Browser;
-let context: BrowserContext;
+const visitor = newVisitors();
 let page: Page;
-beforeAll(async () => {
-  [site, browser] = await Promise.all([openSite(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
 beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  await page.goto(`${site.url}#files`);
+  page = await visitor.context.newPage();
+  await page.goto(`${visitor.url}#files`);
   await ready(page);
 });
-afterEach(() => context.close());
 
 /** What a command line prints, in a shell of the engine's. */
 const run = (line: string) =>
@@ -92,13 +81,13 @@ test('what is typed into the editor is the file of the terminal, over a restart 
   await says('head -1 service.yaml').toBe('# typed here\n');
 
   // While no page looks, the engine of a SharedWorker goes on: its files count, and not the copy.
-  const other = await context.newPage();
-  await other.goto(`${site.url}#settings`);
+  const other = await visitor.context.newPage();
+  await other.goto(`${visitor.url}#settings`);
   await ready(other);
   await page.close();
   page = other;
   await run("echo '# by a command' > service.yaml; rm deployment.yaml");
-  await page.goto(`${site.url}#files`);
+  await page.goto(`${visitor.url}#files`);
   await ready(page);
   await page.getByText('service.yaml').first().waitFor();
   await says('head -1 service.yaml').toBe('# by a command\n');

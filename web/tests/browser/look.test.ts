@@ -1,7 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { english as control } from '../../src/page/control/words';
+import { english as sharing } from '../../src/page/share/words';
+import { english } from '../../src/page/words';
 import { inSharedWorker, launch, ready } from './browser';
 import { Camera, show } from './camera';
+import { takeClock, takeSharing } from './sights';
 import { Gate, plain, type Site } from './site';
 
 // Every state of the page in both themes and three sizes: a picture of each for people to look at, and axe on each.
@@ -165,33 +169,15 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     await page.keyboard.press('Escape');
   });
 
-  test('the clock, from the header', async () => {
-    await button('Clock of the cluster: 1×').click();
-    await page.locator('.clock-time').waitFor();
-    await take('clock');
-    await page.keyboard.press('Escape');
+  test('the clock and the engine, from the header', async () => {
+    await takeClock(page, camera, english, control);
     await page.locator('.pill').click();
     await page.getByText('Goroutines').waitFor();
     await take('engine');
     await page.keyboard.press('Escape');
   });
 
-  test('sharing, and files from a link', async () => {
-    await button('Share').click();
-    const links = page.locator('.link-field input');
-    await expect.poll(() => links.nth(1).inputValue()).toContain('#shared/1/');
-    const link = await links.nth(1).inputValue();
-    await take('share');
-    await page.keyboard.press('Escape');
-    await go(new URL(link).hash);
-    await page.getByRole('dialog').getByText('You have this file already.').first().waitFor();
-    await take('receive');
-    await button('Leave them').click();
-    await go('#shared/1/torn');
-    await page.getByRole('alert').getByText('The link is damaged').waitFor();
-    await take('receive-damaged');
-    await page.keyboard.press('Escape');
-  });
+  test('sharing, and files from a link', () => takeSharing(page, camera, english, sharing));
 
   test('settings', async () => {
     await go('#settings');

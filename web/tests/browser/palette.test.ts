@@ -120,14 +120,16 @@ test('the keyboard goes back to where it was, and Enter takes it to what was ope
 });
 
 test('what is made while it is open is found, and what is deleted is not', async () => {
-  await open('ebb');
-  await foot().getByText('Nothing in the cluster or on this page is found by "ebb".').waitFor();
-  await create('/api/v1/namespaces/harbour/secrets', { metadata: { name: 'ebb' } });
-  await options().filter({ hasText: 'ebb' }).waitFor();
+  await open('flood');
+  await foot().getByText('Nothing in the cluster or on this page is found by "flood".').waitFor();
+  await create('/api/v1/namespaces/harbour/secrets', { metadata: { name: 'flood' } });
+  await options().filter({ hasText: 'flood' }).waitFor();
   await page.evaluate(() =>
-    window.kubetab.direct?.request('/api/v1/namespaces/harbour/secrets/ebb', { method: 'DELETE' }),
+    window.kubetab.direct?.request('/api/v1/namespaces/harbour/secrets/flood', {
+      method: 'DELETE',
+    }),
   );
-  await foot().getByText('Nothing in the cluster or on this page is found by "ebb".').waitFor();
+  await foot().getByText('Nothing in the cluster or on this page is found by "flood".').waitFor();
   await page.keyboard.press('Escape');
 });
 

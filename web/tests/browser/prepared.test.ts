@@ -1,30 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launch, openPage, ready } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { openPage, ready } from './browser';
+import { picture } from './camera';
+import { newVisitors } from './visitors';
 
 // A cluster that has something in it, from an address or instead of an empty one. core/prepared_test.go tells what is in
 // each of them and how it behaves.
 
-const shots = join(import.meta.dirname, '../../../build/screenshots/control');
-
-let site: Site;
-let browser: Browser;
-let context: BrowserContext;
-beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
-  [site, browser] = await Promise.all([openSite(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-});
-afterEach(() => context.close());
+const visitor = newVisitors();
 
 const list = async (page: Page, path: string): Promise<string[]> =>
   page.evaluate(async (where) => {
@@ -34,8 +17,8 @@ const list = async (page: Page, path: string): Promise<string[]> =>
   }, path);
 
 test('an address brings a prepared cluster to who has none, and asks who has one', async () => {
-  const page = await context.newPage();
-  await page.goto(`${site.url}?cluster=broken#cluster`);
+  const page = await visitor.context.newPage();
+  await page.goto(`${visitor.url}?cluster=broken#cluster`);
   await page.getByText('A broken cluster has been applied').waitFor({ timeout: 90_000 });
   const name = page.locator('.cluster-name');
   expect(await name.textContent()).toBe('A broken cluster');
@@ -52,9 +35,9 @@ test('an address brings a prepared cluster to who has none, and asks who has one
   });
   await page.getByText('ImagePullBackOff').first().waitFor();
   await page.getByText('CrashLoopBackOff').first().waitFor();
-  await page.screenshot({ path: join(shots, 'broken.png') });
+  await picture(page, 'broken');
 
-  await page.goto(`${site.url}?cluster=custom#cluster`);
+  await page.goto(`${visitor.url}?cluster=custom#cluster`);
   const asks = page.locator('.notice', { hasText: 'This address asks for the prepared cluster' });
   await asks.waitFor({ timeout: 90_000 });
   // Another visit, the same cluster.
@@ -73,16 +56,16 @@ test('an address brings a prepared cluster to who has none, and asks who has one
   await name.getByText('Custom resources').waitFor();
   await page.getByRole('button', { name: 'Share' }).click();
   expect(await page.getByRole('textbox', { name: 'Link to this view' }).inputValue()).toBe(
-    `${site.url}?cluster=custom#cluster`,
+    `${visitor.url}?cluster=custom#cluster`,
   );
   await page.keyboard.press('Escape');
 
-  await page.goto(`${site.url}?cluster=nope#cluster`);
+  await page.goto(`${visitor.url}?cluster=nope#cluster`);
   await page.getByText('There is no prepared cluster “nope”').waitFor();
 });
 
 test('what the engine refuses of a prepared cluster is said', async () => {
-  const page = await openPage(context, site.url);
+  const page = await openPage(visitor.context, visitor.url);
   await page.locator('summary', { hasText: 'API versions' }).click();
   await page.getByRole('checkbox', { name: 'autoscaling/v2' }).uncheck();
   await page.getByRole('radio', { name: 'A web shop' }).check();
@@ -95,5 +78,5 @@ test('what the engine refuses of a prepared cluster is said', async () => {
     'storefront',
   ]);
   await page.getByText('Could not be applied:').scrollIntoViewIfNeeded();
-  await page.screenshot({ path: join(shots, 'prepared-refused.png') });
+  await picture(page, 'prepared-refused');
 });

@@ -1,31 +1,14 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { inSharedWorker, launch, openPage, ready } from './browser';
-import { openSite, type Site } from './site';
+import { inSharedWorker, openPage, ready } from './browser';
+import { picture } from './camera';
+import { newVisitors } from './visitors';
 
 // What the engine is started with, from the page and from the address: it takes effect with a restart, objects stay, and
 // what does not start leads back.
 
-const shots = join(import.meta.dirname, '../../../build/screenshots/control');
-
-let site: Site;
-let browser: Browser;
-let context: BrowserContext;
-beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
-  [site, browser] = await Promise.all([openSite(), launch()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
-beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-});
-afterEach(() => context.close());
+const visitor = newVisitors();
 
 const json = <T>(page: Page, path: string, init: ApiRequestInit = {}): Promise<T> =>
   page.evaluate(
@@ -74,7 +57,7 @@ const switchVersion = (page: Page) =>
   });
 
 test('other settings take effect with a restart, and objects stay', async () => {
-  const page = await openPage(context, site.url);
+  const page = await openPage(visitor.context, visitor.url);
   const made = await makeMap(page);
   await page.getByLabel('Emulated version').selectOption('1.36');
   await page.getByRole('spinbutton', { name: 'Nodes' }).fill('3');
@@ -90,7 +73,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
   await switchVersion(page);
   await page.getByText('Settings have been changed.').scrollIntoViewIfNeeded();
   expect(await minor(page)).toBe('37'); // nothing has happened yet
-  await page.screenshot({ path: join(shots, 'settings-changed.png') });
+  await picture(page, 'settings-changed');
   await restarted(page, () => page.getByRole('button', { name: 'Restart the engine' }).click());
 
   expect(await minor(page)).toBe('36');
@@ -110,7 +93,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
 
   // Another visit finds the same.
   await page.close();
-  const again = await openPage(context, site.url);
+  const again = await openPage(visitor.context, visitor.url);
   expect(await minor(again)).toBe('36');
   expect((await readMap(again)).metadata.uid).toBe(made.metadata.uid);
   await again.getByLabel('Emulated version').selectOption({ index: 0 });
@@ -123,7 +106,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
 });
 
 test('what does not start leads back to what did, with the words of the engine', async () => {
-  const page = await openPage(context, site.url);
+  const page = await openPage(visitor.context, visitor.url);
   const made = await makeMap(page);
   // Upstream takes it for a valid setting, and panics.
   await page.evaluate(() => window.kubetab.restart({ runtimeConfig: { v1: 'false' } }, 'kept'));
@@ -139,12 +122,12 @@ test('what does not start leads back to what did, with the words of the engine',
   });
   await page.getByText('The engine did not start with the settings').waitFor();
   expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
-  await page.screenshot({ path: join(shots, 'settings-refused.png') });
+  await picture(page, 'settings-refused');
 });
 
 test('an address brings its settings to who has no cluster, and asks who has one', async () => {
-  const page = await context.newPage();
-  await page.goto(`${site.url}?emulated-version=1.36&controllers=*,-job-controller#settings`);
+  const page = await visitor.context.newPage();
+  await page.goto(`${visitor.url}?emulated-version=1.36&controllers=*,-job-controller#settings`);
   await page.waitForFunction(() => {
     const { state } = window.kubetab;
     return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
@@ -153,7 +136,7 @@ test('an address brings its settings to who has no cluster, and asks who has one
     emulatedVersion: '1.36',
     controllers: ['*', '-job-controller'],
   });
-  await page.goto(`${site.url}?nodes=5#settings`);
+  await page.goto(`${visitor.url}?nodes=5#settings`);
   const asks = page.locator('.notice', {
     hasText: 'This address asks for another engine: nodes=5',
   });
@@ -162,9 +145,9 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await restarted(page, () => asks.getByRole('button', { name: 'Restart with it' }).click());
   expect((await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items).toHaveLength(5);
 
-  await page.goto(`${site.url}?feature-gates=NoSuchGate=true#settings`);
+  await page.goto(`${visitor.url}?feature-gates=NoSuchGate=true#settings`);
   await page.getByText('unrecognized feature gate: NoSuchGate').waitFor();
-  await page.goto(`${site.url}?nodes=many#settings`);
+  await page.goto(`${visitor.url}?nodes=many#settings`);
   await page.getByText('cannot be read: nodes=many is no number').waitFor();
 });
 
@@ -206,7 +189,7 @@ const BASES = `
   all.onsuccess = () => { answer.of = [...new Set(all.result.map(([base]) => base))]; };`;
 
 test('the cluster of another build is taken over', async () => {
-  const first = await openPage(context, site.url);
+  const first = await openPage(visitor.context, visitor.url);
   const made = await makeMap(first);
   const again = (on: Page) =>
     restarted(on, () => on.evaluate(() => window.kubetab.restart({}, 'kept')));
@@ -214,8 +197,8 @@ test('the cluster of another build is taken over', async () => {
   // On a page of the site that starts no engine, when the one that ran has ended and writes no more.
   await inSharedWorker(first, 'self.close()');
   await first.close();
-  const page = await context.newPage();
-  await page.goto(`${site.url}manifest.json`);
+  const page = await visitor.context.newPage();
+  await page.goto(`${visitor.url}manifest.json`);
   const engines = () =>
     page.evaluate(async () => {
       const { held = [] } = await navigator.locks.query();
@@ -223,7 +206,7 @@ test('the cluster of another build is taken over', async () => {
     });
   await expect.poll(engines).toBe(0);
   await withKept(page, ANOTHER_BUILD);
-  await page.goto(`${site.url}#settings`);
+  await page.goto(`${visitor.url}#settings`);
   await ready(page);
   await page.getByText('This build has taken it over').waitFor();
   expect(await run(page)).toMatchObject({
@@ -246,14 +229,14 @@ test('the cluster of another build is taken over', async () => {
 });
 
 test('a cluster of another build that cannot be read is left as it is until it is deleted', async () => {
-  const page = await context.newPage();
+  const page = await visitor.context.newPage();
   // Before the engine looks: on a page of the site that starts none.
-  await page.goto(`${site.url}manifest.json`);
+  await page.goto(`${visitor.url}manifest.json`);
   await withKept(
     page,
     `store.put(new Uint8Array([1]), ['/kubetab.000000000000.snapshot', 'identity']);`,
   );
-  await page.goto(`${site.url}#settings`);
+  await page.goto(`${visitor.url}#settings`);
   await ready(page);
   await page.getByText('is left as it is; a new cluster runs instead').waitFor();
   expect(await run(page)).toMatchObject({ cluster: 'new', otherBuilds: 1, leftOut: null });
@@ -265,7 +248,7 @@ test('a cluster of another build that cannot be read is left as it is until it i
   expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
   const about = page.getByText('A cluster that another build of this page has made is kept');
   await about.waitFor();
-  await page.screenshot({ path: join(shots, 'settings-other-build.png') });
+  await picture(page, 'settings-other-build');
   const forget = page.locator('.setting-note').getByRole('button', { name: 'Delete' });
   page.once('dialog', (dialog) => void dialog.dismiss());
   await forget.click();
@@ -277,8 +260,8 @@ test('a cluster of another build that cannot be read is left as it is until it i
 });
 
 test('the clock is in the header: by keyboard, and as other tabs, commands and scripts leave it', async () => {
-  const page = await openPage(context, site.url);
-  const other = await openPage(context, site.url);
+  const page = await openPage(visitor.context, visitor.url);
+  const other = await openPage(visitor.context, visitor.url);
   const face = (of: Page, text: string) => of.locator('.clock-button', { hasText: text }).waitFor();
   await face(page, '1×');
   await page.locator('.clock-button').focus();
@@ -300,6 +283,12 @@ test('the clock is in the header: by keyboard, and as other tabs, commands and s
   await page.keyboard.press('Escape');
   await menu.waitFor({ state: 'detached' });
   const focused = () => page.evaluate(() => document.activeElement?.className);
+  expect(await focused()).toContain('clock-button');
+  // As well when its text has been pressed, and nothing has the keyboard.
+  await page.keyboard.press('Enter');
+  await menu.locator('.clock-time').click();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
   expect(await focused()).toContain('clock-button');
 
   // By a script, by a command, and by the palette.

@@ -202,6 +202,37 @@ test('files that are too much for a link are offered as an archive', async () =>
   await page.getByRole('textbox', { name: 'Link with files' }).waitFor();
 });
 
+test('while a dialog is open keys and presses are for it alone', async () => {
+  const page = await visit(`${site.url}#console`);
+  await ready(page);
+  await page.locator('.code-badge').getByText('200 OK').waitFor();
+  await page.locator('.side').getByText('Watch ConfigMaps', { exact: true }).click();
+  await page.locator('.event').first().waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  const field = dialog.getByRole('textbox', { name: 'Link to this view' });
+  await page.getByRole('button', { name: 'Share' }).click();
+  await dialog.getByRole('checkbox', { name: 'boats.yaml' }).uncheck();
+  // A text is selected with the pointer, which leaves the dialog on the way.
+  const box = await field.boundingBox();
+  if (!box) throw new Error('The field has no place.');
+  await page.mouse.move(box.x + 20, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(20, box.y + 10);
+  await page.mouse.up();
+  await page.keyboard.press('Control+Enter');
+  expect(await dialog.getByRole('checkbox', { name: 'boats.yaml' }).isChecked()).toBe(false);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  // Neither Escape nor Control Enter was for the console: its watch goes on.
+  const sent = page.locator('table.log tbody tr', { hasText: 'configmaps?watch=1' });
+  await page.keyboard.press('Control+j');
+  await expect.poll(() => sent.count()).toBe(1);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.mouse.click(20, 300);
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('a link to a view opens it, in the language of who opens it or of who made it', async () => {
   const page = await visit(`${site.url}#cluster/api/v1/namespaces/kube-public`);
   await ready(page);

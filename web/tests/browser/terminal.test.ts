@@ -1,14 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready, settlesTo } from './browser';
+import { picture } from './camera';
 import { openSite, type Site } from './site';
 
 // kubectl in the tab, as a learner types it.
-
-const shots = join(import.meta.dirname, '../../../build/screenshots/control');
-mkdirSync(shots, { recursive: true });
 
 let browser: Browser;
 let site: Site;
@@ -40,8 +36,9 @@ afterEach(() => {
 
 const keyboard = () => page.locator('.terminal textarea');
 /** The rows without what fills them up. */
-const screen = async () =>
-  (await page.locator('.terminal .xterm-rows').innerText())
+const screen = async (of = page) =>
+  // biome-ignore lint/performance/useDomNodeTextContent: the text of the DOM does not tell where a row ends
+  (await of.locator('.terminal .xterm-rows').innerText())
     .split('\n')
     .map((row) => row.trimEnd())
     .join('\n')
@@ -55,16 +52,27 @@ async function type(keys: string): Promise<void> {
 /** Runs a line on an empty screen, and waits until what is there matches. */
 async function run(line: string, sees: RegExp): Promise<void> {
   await type(`clear; ${line}\n`);
-  await expect.poll(screen).toMatch(sees);
+  await expect.poll(() => screen()).toMatch(sees);
 }
 
 test('what is typed while the engine starts runs when it is ready', async () => {
   await keyboard().waitFor();
   // A newcomer finds a command there.
-  await expect.poll(screen).toContain('kubectl get namespaces');
+  await expect.poll(() => screen()).toContain('kubectl get namespaces');
   await type('\n');
   await ready(page);
-  await expect.poll(screen).toMatch(/NAME +STATUS +AGE[\s\S]*kube-system +Active/);
+  await expect.poll(() => screen()).toMatch(/NAME +STATUS +AGE[\s\S]*kube-system +Active/);
+});
+
+test('a newcomer finds the first command once, also where the engine is there before the terminal', async () => {
+  const visitor = await browser.newContext();
+  const first = await visitor.newPage();
+  await first.goto(site.url);
+  await ready(first);
+  const second = await visitor.newPage();
+  await second.goto(site.url);
+  await expect.poll(() => screen(second)).toBe('~ $ kubectl get namespaces');
+  await visitor.close();
 });
 
 test('a Deployment is made, and its Pods are listed', async () => {
@@ -78,7 +86,7 @@ test('a Deployment is made, and its Pods are listed', async () => {
 test('Tab completes the names of objects', async () => {
   await type('clear\n');
   await type('kubectl get deploy typ\t-o name\n');
-  await expect.poll(screen).toContain('deployment.apps/typed');
+  await expect.poll(() => screen()).toContain('deployment.apps/typed');
 });
 
 test('Ctrl-C ends a watch, and its request in the engine', async () => {
@@ -86,7 +94,7 @@ test('Ctrl-C ends a watch, and its request in the engine', async () => {
   await run('kubectl get pods -l app=typed -w', /typed-\S+ +1\/1 +Running/);
   await keyboard().focus();
   await page.keyboard.press('Control+c');
-  await expect.poll(screen).toMatch(/\^C\n~ \$$/);
+  await expect.poll(() => screen()).toMatch(/\^C\n~ \$$/);
   await settlesTo(page, before);
   await run('echo still $((40 + 2))', /still 42/);
 });
@@ -94,11 +102,11 @@ test('Ctrl-C ends a watch, and its request in the engine', async () => {
 test('a shell in a container', async () => {
   await type('clear\n');
   await type('kubectl exec -it deploy/typed -- sh\n');
-  await expect.poll(screen).toMatch(/#$/);
+  await expect.poll(() => screen()).toMatch(/#$/);
   await type('hostname\n');
-  await expect.poll(screen).toMatch(/^typed-/m);
+  await expect.poll(() => screen()).toMatch(/^typed-/m);
   await type('exit\n');
-  await expect.poll(screen).toMatch(/~ \$$/);
+  await expect.poll(() => screen()).toMatch(/~ \$$/);
   await run('echo back', /^back/m);
 });
 
@@ -137,7 +145,7 @@ test('nothing of this has needed the rest of the module, on a machine that had t
 
 test('page and terminal are the same person, whoever changes it', async () => {
   await page.getByLabel('Acting as').selectOption('kubetab-view');
-  await expect.poll(screen).toMatch(/\(kubetab-view\) ~ \$$/);
+  await expect.poll(() => screen()).toMatch(/\(kubetab-view\) ~ \$$/);
   await run(
     'kubectl auth whoami; kubectl delete deployment typed',
     /kubetab-view[\s\S]*Error from server \(Forbidden\)/,
@@ -146,25 +154,33 @@ test('page and terminal are the same person, whoever changes it', async () => {
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-edit');
   await run('kubectl annotate deployment typed by=editor', /deployment.apps\/typed annotated/);
   await run('kubectl create clusterrole more --verb=get --resource=pods', /Forbidden/);
-  await page.screenshot({ path: join(shots, 'terminal-editor.png') });
+  await picture(page, 'terminal-editor');
   // A page that comes later asks the terminal.
   await page.reload();
   await ready(page);
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-edit');
   await run('kubectl config use-context kubetab-admin', /\n~ \$$|^~ \$$/);
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-admin');
+  // What keeps kubectl from it is said, and when it is gone they are the same again.
+  await run("echo '{' > ~/.kube/config; echo $?", /^0$/m);
+  await page.getByLabel('Acting as').selectOption('kubetab-view');
+  await page.locator('.notice').getByText('kubectl in the terminal stays who it was').waitFor();
+  await page.locator('.notice').getByRole('button', { name: 'Dismiss' }).click();
+  await run('rm ~/.kube/config', /~ \$$/);
+  await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-admin');
+  await run('kubectl auth whoami', /kubetab-admin/);
 });
 
 test('a reload finds the terminal as it was, and its history', async () => {
   await run('name=remembered; echo set', /^set/m);
   await page.reload();
   await ready(page);
-  await expect.poll(screen).toMatch(/^set\n~ \$$/m);
+  await expect.poll(() => screen()).toMatch(/^set\n~ \$$/m);
   await type('echo $name\n');
-  await expect.poll(screen).toMatch(/^remembered/m);
+  await expect.poll(() => screen()).toMatch(/^remembered/m);
   await keyboard().focus();
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowUp');
-  await expect.poll(screen).toMatch(/\$ clear; name=remembered; echo set\s*$/);
+  await expect.poll(() => screen()).toMatch(/\$ clear; name=remembered; echo set\s*$/);
   await page.keyboard.press('Control+c');
 });

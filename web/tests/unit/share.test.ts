@@ -29,6 +29,16 @@ describe('a link with files', () => {
     expect(await unpack(text)).toEqual(files);
   });
 
+  test('brings all that one may hold, however it is spelled in it', async () => {
+    const files = [
+      file('a', '\n'.repeat(MOST_BYTES / 2)),
+      file('b', '\u0001'.repeat(MOST_BYTES / 2)),
+    ];
+    const text = await pack(files);
+    expect(text.length).toBeLessThan(LONGEST_LINK);
+    expect(await unpack(text)).toEqual(files);
+  });
+
   test('that was cut anywhere, or altered, is known as damaged', async () => {
     const text = await pack([file('a.yaml', 'kind: Pod\nname: something or other\n')]);
     for (let end = 2; end < text.length; end++) {

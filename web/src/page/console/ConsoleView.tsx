@@ -41,6 +41,7 @@ export function ConsoleView() {
 }
 
 function onKey(event: KeyboardEvent): void {
+  if ((event.target as Element).closest('dialog')) return;
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     sendNow();

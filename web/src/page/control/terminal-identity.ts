@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { JsonFrames } from '../console/frames';
 import { askAsAdmin } from '../engine/ask';
-import { ready } from '../engine/cluster';
+import { notice, ready } from '../engine/cluster';
+import { words } from '../words';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 
 /** As GET /kubetab/identity answers (core/shell/identity.go). */
@@ -63,12 +64,20 @@ export function shareIdentity(): void {
   }
 }
 
-/** Makes kubectl in the terminal that identity. */
+/** Makes kubectl in the terminal that identity, or says why it stays who it was. */
 export async function giveTerminal(who: Identity): Promise<void> {
-  await askAsAdmin('control', PATH, {
-    method: 'PUT',
-    body: JSON.stringify({ user: who.name, groups: who.groups }),
-  });
+  try {
+    const answer = await askAsAdmin('control', PATH, {
+      method: 'PUT',
+      body: JSON.stringify({ user: who.name, groups: who.groups }),
+    });
+    // An engine without a terminal has none to give it to.
+    if (answer.ok || answer.status === 404) return;
+    const why = (await answer.text()).trim();
+    notice.value = { text: () => words.identity.notInTerminal(why) };
+  } catch {
+    // The engine has gone: the next one is told.
+  }
 }
 
 /** Null for somebody whom the page has no way to be: a user of the visitor's own kubeconfig. */

@@ -5,6 +5,7 @@ import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
 import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
 import { words } from '../words';
+import { useLeaving } from './Dialog';
 import { ownCommands } from './own-commands';
 import { closePalette } from './palette';
 import type { PaletteCommand } from './palette-commands';
@@ -30,7 +31,7 @@ export function Palette() {
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
   }, [at]);
-  const close = () => closePalette('back');
+  const leaving = useLeaving(dialog, () => closePalette('back'));
   const run = (command: PaletteCommand | undefined) => {
     if (!command) return;
     closePalette('view');
@@ -38,19 +39,7 @@ export function Palette() {
   };
   const { palette } = words;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a dialog closes on Escape by itself
-    <dialog
-      ref={dialog}
-      class="palette"
-      aria-label={palette.open}
-      onCancel={(event) => {
-        event.preventDefault();
-        close();
-      }}
-      onClick={(event) => {
-        if (event.target === dialog.current) close();
-      }}
-    >
+    <dialog ref={dialog} class="dialog palette" aria-label={palette.open} {...leaving}>
       <input
         class="palette-input"
         role="combobox"
@@ -73,9 +62,6 @@ export function Palette() {
           if (to !== null) {
             event.preventDefault();
             chosen.value = to;
-          } else if (event.key === 'Escape') {
-            event.preventDefault();
-            close();
           } else if (event.key === 'Enter') {
             event.preventDefault();
             run(best[at]);

@@ -28,20 +28,24 @@ export function Popover(props: PopoverProps) {
     const onPointer = (event: Event) => {
       if (!place.current?.contains(event.target as Node)) setOpen(false);
     };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      setOpen(false);
+      place.current?.querySelector('button')?.focus();
+    };
     document.addEventListener('pointerdown', onPointer);
-    return () => document.removeEventListener('pointerdown', onPointer);
+    // Of the document, since nothing has the keyboard once the text in it was pressed; and before what listens there.
+    document.addEventListener('keydown', onKey, true);
+    return () => {
+      document.removeEventListener('pointerdown', onPointer);
+      document.removeEventListener('keydown', onKey, true);
+    };
   }, [open]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: closes what its button opened
     <div
       class={props.class}
       ref={place}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !open) return;
-        event.preventDefault();
-        setOpen(false);
-        place.current?.querySelector('button')?.focus();
-      }}
       onFocusOut={({ relatedTarget }) => {
         // Nothing has the keyboard while another window has it, or where a button was that has gone.
         if (relatedTarget && !place.current?.contains(relatedTarget as Node)) setOpen(false);

@@ -7,7 +7,7 @@ const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', d
 
 export const theme = signal<Theme>(chosen());
 
-/** public/theme.js sets the attribute before the first paint; from then on it is ours. */
+/** public/early.js sets the attribute before the first paint; from then on it is ours. */
 export function nextTheme(): void {
   theme.value = NEXT[theme.value];
   const { dataset } = document.documentElement;

@@ -137,7 +137,7 @@ function FilesPart({ lang }: { lang: string }) {
         />
       )}
       {list.length > 0 && (
-        <p>
+        <p class="share-archive">
           <button type="button" class="button small" onClick={() => void downloadZip(list)}>
             {words.files.zip}
           </button>

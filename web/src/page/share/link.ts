@@ -61,10 +61,10 @@ export async function unpack(packed: string): Promise<readonly SharedFile[]> {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
-    // Names and quotes take some room, too.
+    // JSON spells some bytes with six; names and quotes take some room, too.
     const json = await collect(
       new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),
-      2 * MOST_BYTES,
+      7 * MOST_BYTES,
     );
     list = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
   } catch (error) {

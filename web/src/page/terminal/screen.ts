@@ -78,7 +78,7 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
     },
     say: (text) => term.write(`\r\n\x1b[2m${text}\x1b[0m\r\n`),
     type: (keys) => term.input(keys),
-    reset: () => term.reset(),
+    reset: () => term.write('\x1bc'), // in its turn: what was written before may not have been read yet
     focus: () => term.focus(),
     restyle() {
       term.options.theme = colours();
