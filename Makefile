@@ -30,6 +30,8 @@ GOTEST := go test -tags $(TAGS) -ldflags="$(X_VERSION)"
 # brotli quality of the module: 9 takes 20 s, 11 takes six minutes and is for a
 # release, 0 compresses nothing.
 BROTLI ?= 9
+# How many processes take a processor each beside the tests of test-busy.
+BUSY   ?= 4
 LISTEN ?= 127.0.0.1:6443
 HTTP   ?= 127.0.0.1:8080
 URL    ?=
@@ -164,6 +166,10 @@ test-cluster: native wasm
 test-web: page chromium
 	@npm test --silent -w web
 	@npm run --silent test:browser -w web
+
+.PHONY: test-busy
+test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
+	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-transcripts test-cluster test-web
 
 ##### measures
 

@@ -3,8 +3,10 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/pem"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +31,7 @@ import (
 var module = flag.String("wasm", "", "`file` of the WebAssembly module to play testdata/cluster against, too, under Node")
 
 // storyNodes is how many nodes the clusters of the stories have.
-const storyNodes = "3"
+const storyNodes = 3
 
 // TestCluster plays testdata/cluster with the kubectl of the same version, against bin/kubetab and, with -wasm, against
 // the module. Each file is a terminal of its own in a namespace of its own, and its folder says what it needs:
@@ -44,7 +48,7 @@ func TestCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	native := func(t *testing.T) string { return startKubetab(t, "--nodes", storyNodes).Kubeconfig }
+	native := func(t *testing.T) string { return startKubetab(t, "--nodes", strconv.Itoa(storyNodes)).Kubeconfig }
 	stories := []story{{"native", native, []string{"controllers", "nodes", "sockets"}, true}, {"native-alone", native, []string{"alone"}, false}}
 	if *module != "" {
 		wasm := func(t *testing.T) string { return startModule(t, *module) }
@@ -57,10 +61,26 @@ func TestCluster(t *testing.T) {
 		// One start after the other and before any story: a start has much to
 		// do, and next to a dozen stories it would take a minute.
 		config := s.start(t)
+		if *kubeconfig == "" {
+			awaitNodes(t, kubectl, config)
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.tell(t, kubectl, config)
 		})
+	}
+}
+
+// awaitNodes returns when the nodes take Pods, which is a moment after the server is ready.
+func awaitNodes(t *testing.T, kubectl, config string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ready := strings.Join(slices.Repeat([]string{"True"}, storyNodes), " ")
+	c := exec.CommandContext(ctx, "sh", "-c", `until [ "$("$0" get nodes -o jsonpath='{.items[*].spec.taints}{.items[*].status.conditions[?(@.type=="Ready")].status}')" = "$1" ]; do sleep 0.1; done`, kubectl, ready)
+	c.Env = append(os.Environ(), "KUBECONFIG="+config)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("the nodes are not there: %v %s", err, out)
 	}
 }
 
@@ -100,7 +120,7 @@ func startModule(t *testing.T, module string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := exec.Command("node", "../wasm/host.mjs", "--wasm", module, "--listen", "127.0.0.1:0", "--config", `{"nodes":`+storyNodes+`}`)
+	host := exec.Command("node", "../wasm/host.mjs", "--wasm", module, "--listen", "127.0.0.1:0", "--config", fmt.Sprintf(`{"nodes":%d}`, storyNodes))
 	host.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // also when the test is killed
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

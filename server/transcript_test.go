@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubetab/kubetab/core/shell/lines"
 )
 
 // A transcript is what a terminal shows: commands after "$ ", their further lines after "> ", and below each of them
@@ -93,6 +95,9 @@ type shell struct {
 func (s *shell) run(t *testing.T, command string) string {
 	name, argument, _ := strings.Cut(command, " ")
 	switch {
+	case (name == "until" || name == "interrupt") && s.job == nil:
+		t.Fatalf("$ %s\nno command was started in the background", command)
+		return ""
 	case name == "until":
 		return s.job.until(t, argument)
 	case name == "interrupt":
@@ -207,14 +212,15 @@ func (j *job) interrupt(t *testing.T) string {
 
 // normalise replaces what differs from one run to the next by a word in capitals.
 func normalise(text, dir string) string {
-	lines := strings.Split(strings.ReplaceAll(text, dir, "DIR"), "\n")
-	for i, line := range lines {
+	text = lines.CanceledWatch.ReplaceAllString(text, "")
+	all := strings.Split(strings.ReplaceAll(text, dir, "DIR"), "\n")
+	for i, line := range all {
 		for _, r := range varying {
 			line = r.pattern.ReplaceAllString(line, r.with)
 		}
-		lines[i] = strings.TrimRight(line, " ") // tables pad their last column
+		all[i] = strings.TrimRight(line, " ") // tables pad their last column
 	}
-	if text = strings.TrimRight(strings.Join(lines, "\n"), "\n"); text != "" {
+	if text = strings.TrimRight(strings.Join(all, "\n"), "\n"); text != "" {
 		text += "\n"
 	}
 	return text

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/internal/testlog"
 )
 
 // cluster is an engine with controllers and the scheduler, and nodes that do
@@ -83,7 +84,7 @@ func sharedCluster(t *testing.T) *cluster {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: orphan}, Spec: podSpec()}
 		pod.Spec.NodeName = "gone"
 		// Refused until the namespace has its service account.
-		shared.err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		shared.err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 			_, err := shared.cluster.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod, metav1.CreateOptions{})
 			return err == nil, nil
 		})
@@ -95,6 +96,7 @@ func sharedCluster(t *testing.T) *cluster {
 }
 
 func TestMain(m *testing.M) {
+	testlog.Quiet()
 	code := m.Run()
 	if shared.nodes != nil {
 		shared.nodes.stop()
@@ -108,12 +110,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// eventually fails the test unless condition holds within a minute. The error
-// says what was seen instead, and is shown if it was the last.
+// eventually fails the test unless condition holds within two minutes: the slowest
+// controller, of Pods whose node is gone, may take eighty seconds. The error says
+// what was seen instead, and is shown if it was the last.
 func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		ok, err := condition(ctx)
 		last = err
 		return ok, nil

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 )
 
 // pod returns a Pod that asks for so many CPUs and only runs on nodes that
@@ -86,12 +87,17 @@ func TestATaintKeepsPodsAwayAndDrivesThemOut(t *testing.T) {
 	c.create(t, namespace, podFor("tolerant", "tainted", "1"))
 	c.runsOn(t, namespace, "tolerant", "tainted")
 
-	node, err := c.client.CoreV1().Nodes().Get(t.Context(), "tainted", metav1.GetOptions{})
+	// A controller may be writing it.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		node, err := c.client.CoreV1().Nodes().Get(t.Context(), "tainted", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "out", Effect: corev1.TaintEffectNoExecute})
+		_, err = c.client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
+		return err
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "out", Effect: corev1.TaintEffectNoExecute})
-	if _, err := c.client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the Pod to be driven out", func(ctx context.Context) (bool, error) {

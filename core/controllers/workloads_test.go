@@ -300,8 +300,8 @@ func TestADaemonSetRunsOnEveryNode(t *testing.T) {
 	}
 }
 
-// The collector waits 40 s before it believes that a node is gone; the Pod is
-// made with the cluster, so that other tests use the time.
+// The collector looks every 20 s, and waits 40 s before it believes that a node
+// is gone; the Pod is made with the cluster, so that other tests use the time.
 func TestThePodsOfAGoneNodeAreCollected(t *testing.T) {
 	c := sharedCluster(t)
 	eventually(t, "the Pod of a node that does not exist to be deleted", func(ctx context.Context) (bool, error) {

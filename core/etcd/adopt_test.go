@@ -12,20 +12,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// contents are the values that a client reads, by key.
-func contents(t *testing.T, db *DB) map[string]string {
-	t.Helper()
-	r, err := db.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, kv := range r.Kvs {
-		all[string(kv.Key)] = string(kv.Value)
-	}
-	return all
-}
-
 // TestAdopt: two stores that began differently; one goes on, and the other takes
 // over what it has become.
 func TestAdopt(t *testing.T) {
@@ -36,11 +22,9 @@ func TestAdopt(t *testing.T) {
 
 func adopt(t *testing.T, random *rand.Rand) {
 	ctx := t.Context()
-	told := keeper{}
-	theirs := mustOpen(t, Options{Tap: told.tap})
+	theirs, told := openKept(t)
 	defer mustClose(t, theirs)
-	mineTold := keeper{}
-	mine := mustOpen(t, Options{Tap: mineTold.tap})
+	mine, mineTold := openKept(t)
 	defer mustClose(t, mine)
 	put := func(db *DB, key, value string, options ...clientv3.OpOption) {
 		t.Helper()
@@ -60,7 +44,7 @@ func adopt(t *testing.T, random *rand.Rand) {
 	clear(told)
 	myBase := mineTold.entries()
 	clear(mineTold)
-	theirBase, myStart := contents(t, theirs), contents(t, mine)
+	theirBase, myStart := contents(t, theirs, 0), contents(t, mine, 0)
 	for n := range random.IntN(60) {
 		k := key()
 		switch random.IntN(4) {
@@ -80,7 +64,7 @@ func adopt(t *testing.T, random *rand.Rand) {
 	}
 	want := maps.Clone(myStart)
 	var wantLeft []string
-	for k, v := range contents(t, theirs) {
+	for k, v := range contents(t, theirs, 0) {
 		was, wasThere := theirBase[k]
 		switch own, here := myStart[k]; {
 		case here && own == v:
@@ -92,7 +76,7 @@ func adopt(t *testing.T, random *rand.Rand) {
 		}
 	}
 	for k := range theirBase {
-		if _, there := contents(t, theirs)[k]; !there {
+		if _, there := contents(t, theirs, 0)[k]; !there {
 			delete(want, k)
 		}
 	}
@@ -113,9 +97,9 @@ func adopt(t *testing.T, random *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := contents(t, mine)
+	got := contents(t, mine, 0)
 	if !maps.Equal(got, want) {
-		t.Fatalf("it has\n%v, want\n%v (theirs %v on %v, mine %v)", got, want, contents(t, theirs), theirBase, myStart)
+		t.Fatalf("it has\n%v, want\n%v (theirs %v on %v, mine %v)", got, want, contents(t, theirs, 0), theirBase, myStart)
 	}
 	var gotLeft []string
 	for _, l := range left {
@@ -131,27 +115,7 @@ func adopt(t *testing.T, random *rand.Rand) {
 	}
 
 	// Who watched arrives at the same.
-	put(mine, "k-last", "")
-	state := maps.Clone(myStart)
-	for r := range watch {
-		if r.Err() != nil {
-			t.Fatal(r.Err())
-		}
-		for _, e := range r.Events {
-			k := string(e.Kv.Key)
-			if before, was := state[k]; e.IsCreate() == was || was && string(e.PrevKv.Value) != before {
-				t.Fatalf("%v, where %q (%t) was before", e, before, was)
-			}
-			if state[k] = string(e.Kv.Value); e.Type == clientv3.EventTypeDelete {
-				delete(state, k)
-			}
-		}
-		if _, last := state["k-last"]; last {
-			break
-		}
-	}
-	delete(state, "k-last")
-	if !maps.Equal(state, want) {
+	if state := follow(t, mine, watch, myStart); !maps.Equal(state, want) {
 		t.Errorf("the watcher has %v, want %v", state, want)
 	}
 
@@ -168,8 +132,7 @@ func adopt(t *testing.T, random *rand.Rand) {
 
 // TestAdoptRefuses: what is damaged changes nothing.
 func TestAdoptRefuses(t *testing.T) {
-	told := keeper{}
-	theirs := mustOpen(t, Options{Tap: told.tap})
+	theirs, told := openKept(t)
 	defer mustClose(t, theirs)
 	for _, k := range []string{"k1", "k2"} {
 		if _, err := theirs.Client().KV.Put(t.Context(), k, "theirs"); err != nil {

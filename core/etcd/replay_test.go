@@ -30,6 +30,13 @@ func (k keeper) tap(e Entry) {
 
 func (k keeper) entries() []Entry { return slices.Collect(maps.Values(k)) }
 
+// openKept opens a store whose entries are kept.
+func openKept(t *testing.T) (*DB, keeper) {
+	t.Helper()
+	kept := keeper{}
+	return mustOpen(t, Options{Tap: kept.tap}), kept
+}
+
 func replayInto(db *DB, entries []Entry) error {
 	h := db.Hold()
 	defer h.Release()
@@ -50,6 +57,52 @@ func everything(t *testing.T, db *DB) string {
 	return fmt.Sprintf("%srevision %d", b.String(), db.Revision())
 }
 
+// contents are the values that a client reads, by key; at a revision, or as they
+// are at 0.
+func contents(t *testing.T, db *DB, revision int64) map[string]string {
+	t.Helper()
+	r, err := db.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(revision))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, kv := range r.Kvs {
+		all[string(kv.Key)] = string(kv.Value)
+	}
+	return all
+}
+
+// follow returns what a watcher of db has in the end who had state at the start,
+// and sees that each event tells of what was there before.
+func follow(t *testing.T, db *DB, watch clientv3.WatchChan, state map[string]string) map[string]string {
+	t.Helper()
+	const last = "k-last"
+	if _, err := db.Client().KV.Put(t.Context(), last, ""); err != nil {
+		t.Fatal(err)
+	}
+	state = maps.Clone(state)
+	for r := range watch {
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		for _, e := range r.Events {
+			k := string(e.Kv.Key)
+			before, was := state[k]
+			if e.IsCreate() == was || was && (e.PrevKv == nil || string(e.PrevKv.Value) != before) {
+				t.Fatalf("%v, where %q (%t) was before", e, before, was)
+			}
+			if state[k] = string(e.Kv.Value); e.Type == clientv3.EventTypeDelete {
+				delete(state, k)
+			}
+		}
+		if _, ok := state[last]; ok {
+			break
+		}
+	}
+	delete(state, last)
+	return state
+}
+
 // TestReplay: two stores with the same past; one goes on, and the other is told.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(20) {
@@ -58,13 +111,7 @@ func TestReplay(t *testing.T) {
 }
 
 func replay(t *testing.T, random *rand.Rand) {
-	kept := keeper{}
-	told := false
-	first := mustOpen(t, Options{Tap: func(e Entry) {
-		if told {
-			kept.tap(e)
-		}
-	}})
+	first, kept := openKept(t)
 	defer mustClose(t, first)
 	second := mustOpen(t, Options{})
 	defer mustClose(t, second)
@@ -78,7 +125,7 @@ func replay(t *testing.T, random *rand.Rand) {
 			}
 		}
 	}
-	told = true
+	clear(kept) // the other has it
 	base := first.Revision()
 	// As the watch caches do, from the beginning and with what was there before.
 	watch := second.Client().Watch(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(base+1), clientv3.WithPrevKV())
@@ -118,47 +165,10 @@ func replay(t *testing.T, random *rand.Rand) {
 	if got := everything(t, second); got != want {
 		t.Fatalf("after the replay:\n%s\nwant:\n%s", got, want)
 	}
-	if _, err := second.Client().KV.Put(t.Context(), "k-last", ""); err != nil {
-		t.Fatal(err)
-	}
 
-	// A watcher arrives at the same state, and is told what was there before each change.
-	state := map[string]string{}
-	if r, err := second.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(base)); err != nil {
-		t.Fatal(err)
-	} else {
-		for _, kv := range r.Kvs {
-			state[string(kv.Key)] = string(kv.Value)
-		}
-	}
-	for r := range watch {
-		if r.Err() != nil {
-			t.Fatal(r.Err())
-		}
-		for _, e := range r.Events {
-			k := string(e.Kv.Key)
-			before, was := state[k]
-			if e.IsCreate() == was || was && (e.PrevKv == nil || string(e.PrevKv.Value) != before) {
-				t.Fatalf("%v, where %q (%t) was before", e, before, was)
-			}
-			if state[k] = string(e.Kv.Value); e.Type == clientv3.EventTypeDelete {
-				delete(state, k)
-			}
-		}
-		if _, last := state["k-last"]; last {
-			break
-		}
-	}
-	delete(state, "k-last")
-	r, err := first.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := map[string]string{}
-	for _, kv := range r.Kvs {
-		now[string(kv.Key)] = string(kv.Value)
-	}
-	if !maps.Equal(state, now) {
+	// A watcher arrives at the same state.
+	now := contents(t, first, 0)
+	if state := follow(t, second, watch, contents(t, second, base)); !maps.Equal(state, now) {
 		t.Fatalf("the watcher has %v, want %v", state, now)
 	}
 }
@@ -166,8 +176,7 @@ func replay(t *testing.T, random *rand.Rand) {
 // TestReplayKeepsLittle: an object that changes often, and objects that expire,
 // do not add up.
 func TestReplayKeepsLittle(t *testing.T) {
-	kept := keeper{}
-	db := mustOpen(t, Options{Tap: kept.tap})
+	db, kept := openKept(t)
 	defer mustClose(t, db)
 	c, ctx := db.Client(), t.Context()
 	for n := range 100 {
@@ -196,8 +205,7 @@ func TestReplayKeepsLittle(t *testing.T) {
 }
 
 func TestReplayRefuses(t *testing.T) {
-	kept := keeper{}
-	db := mustOpen(t, Options{Tap: kept.tap})
+	db, kept := openKept(t)
 	defer mustClose(t, db)
 	if _, err := db.Client().KV.Put(t.Context(), "k", "v"); err != nil {
 		t.Fatal(err)
