@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -109,6 +110,10 @@ func New(cfg Config) (*Controllers, error) {
 	if c.component, err = options.NewDefaultComponentConfig(); err != nil {
 		return nil, fmt.Errorf("controllers: upstream's default settings: %w", err)
 	}
+	// Some defaults are nowhere but in the flags: how fast lost nodes are tainted with NoExecute was 0, and the first
+	// alone was.
+	lifecycle := options.NodeLifecycleControllerOptions{NodeLifecycleControllerConfiguration: &c.component.NodeLifecycleController}
+	lifecycle.AddFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	c.component.KubeCloudShared.AllocateNodeCIDRs = cfg.ClusterCIDR != ""
 	c.component.KubeCloudShared.ClusterCIDR = cfg.ClusterCIDR
 	c.component.KubeCloudShared.CIDRAllocatorType = string(ipam.RangeAllocatorType)
