@@ -166,7 +166,7 @@ func (c chainConfig) build() (*chain, error) {
 
 	// The set of disabled hooks is shared by the servers and asked only when a
 	// hook is added: with the chain built, the names are free for our own.
-	for name, hook := range bootstrapHooks(c.ClusterRoleBindings) {
+	for name, hook := range bootstrapHooks(c.ClusterRoleBindings, inf.Rbac().V1()) {
 		generic.DisabledPostStartHooks.Delete(name)
 		if err := server.GenericAPIServer.AddPostStartHook(name, hook); err != nil {
 			return nil, err
@@ -224,7 +224,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.ShutdownWatchTerminationGracePeriod = watchDrain
 	g.EnableProfiling = false // its handlers belong to the process, not to an engine in it
 	g.FlowControl = utilflowcontrol.New(inf, client.FlowcontrolV1(), flowConcurrency)
-	for name := range bootstrapHooks(c.ClusterRoleBindings) {
+	for name := range bootstrapHooks(c.ClusterRoleBindings, inf.Rbac().V1()) {
 		g.DisabledPostStartHooks.Insert(name)
 	}
 

@@ -13,7 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	rbacinformers "k8s.io/client-go/informers/rbac/v1"
 	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	schedulingapiv1 "k8s.io/kubernetes/pkg/apis/scheduling/v1"
 	rbacrest "k8s.io/kubernetes/pkg/registry/rbac/rest"
 	schedulingrest "k8s.io/kubernetes/pkg/registry/scheduling/rest"
@@ -40,8 +42,11 @@ var systemNamespaces = []string{metav1.NamespaceSystem, metav1.NamespacePublic, 
 // their first look comes a full second after the start, and readiness waits
 // for them. These have the same names, do the same, and look as soon as the
 // API answers. The ones they replace are disabled while the chain is built.
-// bindings are reconciled with upstream's.
-func bootstrapHooks(bindings []rbacv1.ClusterRoleBinding) map[string]genericapiserver.PostStartHookFunc {
+// bindings are reconciled with upstream's. The roles are done when the
+// authorizer, which hears of them through inf, knows them: who starts when the
+// server is ready would be refused before, and upstream's namespace controller
+// then ends the process.
+func bootstrapHooks(bindings []rbacv1.ClusterRoleBinding, inf rbacinformers.Interface) map[string]genericapiserver.PostStartHookFunc {
 	return map[string]genericapiserver.PostStartHookFunc{
 		rbacrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
 			policy := &rbacrest.PolicyData{
@@ -52,14 +57,49 @@ func bootstrapHooks(bindings []rbacv1.ClusterRoleBinding) map[string]genericapis
 				ClusterRolesToAggregate:    bootstrappolicy.ClusterRolesToAggregate(),
 				ClusterRoleBindingsToSplit: bootstrappolicy.ClusterRoleBindingsToSplit(),
 			}
-			return bootstrap(hook, "the RBAC bootstrap policy", func(_ context.Context, client clientset.Interface) (bool, error) {
-				return ensureRBACPolicy(policy, client)
+			ensured := false
+			return bootstrap(hook, "the RBAC bootstrap policy", func(_ context.Context, client clientset.Interface) (_ bool, err error) {
+				if !ensured {
+					if ensured, err = ensureRBACPolicy(policy, client); err != nil {
+						return false, err
+					}
+				}
+				return ensured && authorizerKnows(policy, inf), nil
 			})
 		},
 		schedulingrest.PostStartHookName: func(hook genericapiserver.PostStartHookContext) error {
 			return bootstrap(hook, "the system priority classes", ensureSystemPriorityClasses)
 		},
 	}
+}
+
+// authorizerKnows reports whether the informers that the authorizer asks have
+// everything of policy, by name.
+func authorizerKnows(policy *rbacrest.PolicyData, inf rbacinformers.Interface) bool {
+	for _, roles := range policy.Roles {
+		if !informed(inf.Roles().Informer(), roles) {
+			return false
+		}
+	}
+	for _, bindings := range policy.RoleBindings {
+		if !informed(inf.RoleBindings().Informer(), bindings) {
+			return false
+		}
+	}
+	return informed(inf.ClusterRoles().Informer(), policy.ClusterRoles) && informed(inf.ClusterRoleBindings().Informer(), policy.ClusterRoleBindings)
+}
+
+// informed reports whether informer has objects of these names.
+func informed[T any, P interface {
+	*T
+	metav1.Object
+}](informer cache.SharedIndexInformer, objects []T) bool {
+	for i := range objects {
+		if _, has, err := informer.GetStore().GetByKey(cache.MetaObjectToName(P(&objects[i])).String()); err != nil || !has {
+			return false
+		}
+	}
+	return true
 }
 
 // bootstrap waits until the API answers and then runs ensure until it is done.
