@@ -171,6 +171,15 @@ test-web: page chromium
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-transcripts test-cluster test-web
 
+# See core/late.go. What runs with a clock of its own says how long things take, and is left out.
+.PHONY: test-late
+test-late: ## the tests with components that hear of changes up to half a second late: for what takes for granted that they have acted
+	@KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web
+
+.PHONY: test-late-go
+test-late-go: native
+	@$(GOTEST) -skip '^TestCluster$$' ./core ./core/controllers/... ./core/shell/... ./server/...
+
 ##### measures
 
 .PHONY: size

@@ -136,12 +136,16 @@ func (c client) RoundTrip(r *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, w.err
 	}
+	var body io.ReadCloser = &responseBody{PipeReader: pr, cancel: cancel}
+	if c.user != nil {
+		body = late(r, body)
+	}
 	return &http.Response{
 		Status:     fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
 		StatusCode: w.status,
 		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header:        w.sent,
-		Body:          &responseBody{PipeReader: pr, cancel: cancel},
+		Body:          body,
 		ContentLength: -1,
 		Request:       r,
 	}, nil

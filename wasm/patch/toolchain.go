@@ -42,7 +42,7 @@ const goScript = `#!/bin/sh
 patch=$(CDPATH= cd -- "${0%/*}" && pwd)
 subcommand=$1
 shift
-tags=grpcnotrace
+tags=grpcnotrace${KUBETAB_TAGS:+,$KUBETAB_TAGS}
 [ ! -x "$patch/link" ] || tags=$tags,resumable
 exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=$tags -buildvcs=false -trimpath \
 	-modfile="$patch/go.mod" -overlay="$patch/overlay.json" -toolexec="'$patch/toolexec'" \
