@@ -23,7 +23,7 @@ func TestDiscoveryIsSharedAndFresh(t *testing.T) {
 		t.Errorf("a second command asks for discovery again: %s", text)
 	}
 	for round := range 2 {
-		crd := fmt.Sprintf(`cat <<EOF | kubectl apply -f - && kubectl wait crd/gadgets.fresh.example --for=condition=established --timeout=30s && kubectl get gadgets
+		crd := fmt.Sprintf(`cat <<EOF | kubectl apply -f - && `+established("gadgets.fresh.example", "Gadget")+` && while ! kubectl get gadgets 2>/dev/null; do sleep 0.1; done
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: gadgets.fresh.example}
@@ -48,7 +48,7 @@ func TestDiscoveryIsOfTheCommand(t *testing.T) {
 	url := httpServer(t)
 	post(t, url, "kubectl get configmaps -n default")
 	before := len(requests(t))
-	crd := `cat <<EOF | kubectl apply -f - && kubectl wait crd/asked.fresh.example --for=condition=established --timeout=30s
+	crd := `cat <<EOF | kubectl apply -f - && ` + established("asked.fresh.example", "Ask") + `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: asked.fresh.example}
@@ -77,6 +77,13 @@ EOF`
 	if !asked {
 		t.Error("nobody asked for discovery")
 	}
+}
+
+// established is a line that waits until a new CRD of a kind is established; it is
+// in discovery a moment later. It waits for names first: where there is no
+// condition at all yet, kubectl wait fails.
+func established(crd, kind string) string {
+	return fmt.Sprintf("kubectl wait crd/%[1]s --for=jsonpath='{.status.acceptedNames.kind}'=%[2]s --timeout=30s && kubectl wait crd/%[1]s --for=condition=established --timeout=30s", crd, kind)
 }
 
 // requests are those that the engine has had since it started, oldest first.
