@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func late(r *http.Request, events io.ReadCloser) io.ReadCloser {
 	case watch != "true" && watch != "1", strings.Contains(r.UserAgent(), ".test/"), strings.HasSuffix(r.URL.Path, "/customresourcedefinitions"):
 		return events
 	}
-	l := &lateEvents{ReadCloser: events, pieces: make(chan latePiece, 1<<16)}
+	l := &lateEvents{ReadCloser: events, pieces: make(chan latePiece, 1<<16), closed: make(chan struct{})}
 	go l.receive()
 	return l
 }
@@ -37,6 +38,8 @@ type lateEvents struct {
 	io.ReadCloser
 	pieces chan latePiece
 	rest   latePiece // the reader's: what it has not read yet
+	close  sync.Once
+	closed chan struct{}
 }
 
 type latePiece struct {
@@ -65,12 +68,26 @@ func (l *lateEvents) Read(b []byte) (int, error) {
 		if l.rest.err != nil {
 			return 0, l.rest.err
 		}
-		l.rest = <-l.pieces
-		if l.rest.err == nil {
-			time.Sleep(time.Until(l.rest.due))
+		select {
+		case l.rest = <-l.pieces:
+		case <-l.closed:
+			return 0, io.ErrClosedPipe
+		}
+		if l.rest.err != nil {
+			continue
+		}
+		select {
+		case <-time.After(time.Until(l.rest.due)):
+		case <-l.closed:
+			return 0, io.ErrClosedPipe
 		}
 	}
 	n := copy(b, l.rest.data)
 	l.rest.data = l.rest.data[n:]
 	return n, nil
+}
+
+func (l *lateEvents) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return l.ReadCloser.Close()
 }
