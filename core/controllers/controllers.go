@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -110,10 +109,11 @@ func New(cfg Config) (*Controllers, error) {
 	if c.component, err = options.NewDefaultComponentConfig(); err != nil {
 		return nil, fmt.Errorf("controllers: upstream's default settings: %w", err)
 	}
-	// Some defaults are nowhere but in the flags: how fast lost nodes are tainted with NoExecute was 0, and the first
-	// alone was.
-	lifecycle := options.NodeLifecycleControllerOptions{NodeLifecycleControllerConfiguration: &c.component.NodeLifecycleController}
-	lifecycle.AddFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
+	// The defaults of these are nowhere but in upstream's flags. With a rate of 0 the first lost node alone was tainted
+	// with NoExecute.
+	lifecycle := &c.component.NodeLifecycleController
+	lifecycle.NodeEvictionRate, lifecycle.SecondaryNodeEvictionRate = 0.1, 0.01
+	lifecycle.LargeClusterSizeThreshold, lifecycle.UnhealthyZoneThreshold = 50, 0.55
 	c.component.KubeCloudShared.AllocateNodeCIDRs = cfg.ClusterCIDR != ""
 	c.component.KubeCloudShared.ClusterCIDR = cfg.ClusterCIDR
 	c.component.KubeCloudShared.CIDRAllocatorType = string(ipam.RangeAllocatorType)
