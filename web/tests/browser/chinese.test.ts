@@ -256,7 +256,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       `crypto.getRandomValues = () => { throw new Error('no entropy left') }`,
     );
     await page.evaluate(() => void window.kubetab.direct?.request('/api/v1/namespaces?limit=1'));
-    await page.getByRole('alert').getByText('API 服务器崩溃了。').waitFor();
+    await page.getByRole('heading', { name: 'API 服务器崩溃了。' }).waitFor();
     await take('crashed');
   });
 });

@@ -87,7 +87,7 @@ test('a trap inside a timer of Go is shown as a crash', async () => {
 
 test('an engine that ends by itself is not passed over in silence', async () => {
   await follower.workers()[0]?.evaluate(() => globalThis.kubetabEngine?.close());
-  await follower.getByRole('alert').getByText('The API server ended.').waitFor();
+  await follower.getByRole('heading', { name: 'The API server ended.' }).waitFor();
   // The trap of the test before is the only error that went uncaught.
   expect(complaints.filter((each) => !each.includes('unreachable'))).toEqual([]);
 });

@@ -207,7 +207,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       `crypto.getRandomValues = () => { throw new Error('no entropy left') }`,
     );
     await page.evaluate(() => void window.kubetab.direct?.request('/api/v1/namespaces?limit=1'));
-    await page.getByRole('alert').getByText('The API server crashed.').waitFor();
+    await page.getByRole('heading', { name: 'The API server crashed.' }).waitFor();
     await take('crashed');
   });
 });

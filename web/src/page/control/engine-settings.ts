@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { EngineSettings } from '../../protocol';
-import { askAsAdmin } from '../engine/ask';
+import { askAsAdmin, refused } from '../engine/ask';
 import { engineState } from '../engine/cluster';
 import { type Offer, same, spell } from './settings-text';
 
@@ -32,9 +32,13 @@ export function followSettings(onTrouble: (words: string) => void): () => void {
     const version = draft.value.emulatedVersion ?? '';
     readOffer(version).then(
       (found) => {
-        if (mine === asked) offer.value = found;
+        if (mine !== asked) return;
+        offer.value = found;
+        onTrouble('');
       },
-      (error: unknown) => onTrouble(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => {
+        if (mine === asked) onTrouble(error instanceof Error ? error.message : String(error));
+      },
     );
   });
   return () => {
@@ -46,7 +50,7 @@ export function followSettings(onTrouble: (words: string) => void): () => void {
 async function readOffer(version: string): Promise<Offer> {
   const query = `?emulated-version=${encodeURIComponent(version)}`;
   const answer = await askAsAdmin('control', `/kubetab/settings${query}`);
-  if (!answer.ok) throw new Error(await answer.text());
+  if (!answer.ok) throw refused(answer.status, await answer.text());
   return (await answer.json()) as Offer;
 }
 
@@ -56,5 +60,5 @@ export async function refusalOf(settings: EngineSettings): Promise<string> {
     method: 'POST',
     body: JSON.stringify(settings),
   });
-  return answer.ok ? '' : (await answer.text()).trim();
+  return answer.ok ? '' : refused(answer.status, (await answer.text()).trim()).message;
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { JsonFrames } from '../console/frames';
-import { askAsAdmin } from '../engine/ask';
+import { askAsAdmin, refused } from '../engine/ask';
 import { notice, ready } from '../engine/cluster';
 import { words } from '../words';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
@@ -73,7 +73,7 @@ export async function giveTerminal(who: Identity): Promise<void> {
     });
     // An engine without a terminal has none to give it to.
     if (answer.ok || answer.status === 404) return;
-    const why = (await answer.text()).trim();
+    const why = refused(answer.status, (await answer.text()).trim()).message;
     notice.value = { text: () => words.identity.notInTerminal(why) };
   } catch {
     // The engine has gone: the next one is told.
