@@ -1,12 +1,19 @@
 package shell_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 
 	"github.com/kubetab/kubetab/core/requestlog"
 )
@@ -23,7 +30,7 @@ func TestDiscoveryIsSharedAndFresh(t *testing.T) {
 		t.Errorf("a second command asks for discovery again: %s", text)
 	}
 	for round := range 2 {
-		crd := fmt.Sprintf(`cat <<EOF | kubectl apply -f - && `+established("gadgets.fresh.example", "Gadget")+` && while ! kubectl get gadgets 2>/dev/null; do sleep 0.1; done
+		crd := fmt.Sprintf(`cat <<EOF | kubectl apply -f - && `+established("gadgets.fresh.example", "Gadget")+`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: gadgets.fresh.example}
@@ -35,6 +42,10 @@ spec:
 EOF`, round+1)
 		if r := post(t, url, crd); r.ExitCode != 0 {
 			t.Fatalf("%+v", r)
+		}
+		awaitDiscovery(t, "gadgets", fmt.Sprintf("v%d", round+1))
+		if r := post(t, url, "kubectl get gadgets"); r.ExitCode != 0 {
+			t.Fatalf("what the server serves is not known: %+v", r)
 		}
 		if r := post(t, url, "kubectl delete crd gadgets.fresh.example; kubectl get gadgets"); !strings.Contains(r.Stderr, "doesn't have a resource type") {
 			t.Fatalf("%+v", r)
@@ -79,8 +90,26 @@ EOF`
 	}
 }
 
-// established is a line that waits until a new CRD of a kind is established; it is
-// in discovery a moment later. It waits for names first: where there is no
+// awaitDiscovery waits until the server says that it serves a resource of the group
+// fresh.example, which it does a moment after its CRD is established.
+func awaitDiscovery(t *testing.T, resource, version string) {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(shared.engine.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		_, all, err := client.ServerGroupsAndResources()
+		return err == nil && slices.ContainsFunc(all, func(l *metav1.APIResourceList) bool {
+			return l.GroupVersion == "fresh.example/"+version && slices.ContainsFunc(l.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })
+		}), nil
+	})
+	if err != nil {
+		t.Fatalf("%s are not in discovery: %v", resource, err)
+	}
+}
+
+// established is a line that waits until a new CRD of a kind is established. It waits for names first: where there is no
 // condition at all yet, kubectl wait fails.
 func established(crd, kind string) string {
 	return fmt.Sprintf("kubectl wait crd/%[1]s --for=jsonpath='{.status.acceptedNames.kind}'=%[2]s --timeout=30s && kubectl wait crd/%[1]s --for=condition=established --timeout=30s", crd, kind)
