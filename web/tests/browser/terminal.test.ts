@@ -75,6 +75,18 @@ test('a newcomer finds the first command once, also where the engine is there be
   await visitor.close();
 });
 
+test('what a newcomer types before the shell is there takes the place of the first command', async () => {
+  const visitor = await browser.newContext();
+  const other = await visitor.newPage();
+  await other.goto(site.url);
+  await other.locator('.xterm-helper-textarea').focus();
+  await expect.poll(() => screen(other)).toContain('kubectl get namespaces');
+  await other.keyboard.type('echo mine\n');
+  await ready(other);
+  await expect.poll(() => screen(other)).toBe('~ $ echo mine\nmine\n~ $');
+  await visitor.close();
+});
+
 test('a Deployment is made, and its Pods are listed', async () => {
   await run(
     'kubectl create deployment typed --image=nginx && kubectl rollout status deployment/typed',

@@ -48,13 +48,15 @@ export class Session {
   readonly #gone = new AbortController();
   #connection: Connection | null = null;
   #queue = '';
+  /** A first command for a newcomer, until the shell is there to have it or something else is typed. */
+  #offer = '';
   #shown = '';
   readonly #decoder = new TextDecoder();
 
   constructor(screen: Screen) {
     this.#screen = screen;
     session = this;
-    if (typedBefore === '' && pastLines().length === 0) typedBefore = 'kubectl get namespaces';
+    if (typedBefore === '' && pastLines().length === 0) this.#offer = 'kubectl get namespaces';
     void this.#connect(true);
     addEventListener('pagehide', this.#keep);
   }
@@ -65,6 +67,10 @@ export class Session {
       this.#connection.type(keys);
       return;
     }
+    if (keys === '') return;
+    if (this.#offer && keys[0] === '\r') this.#queue = this.#offer;
+    else this.#screen.write('\b \b'.repeat(this.#offer.length));
+    this.#offer = '';
     // Shown at once, and again by the shell when it is there.
     this.#queue += keys;
     this.#screen.write(keys.replaceAll('\r', '\r\n$ ').replaceAll('\x7f', '\b \b'));
@@ -104,6 +110,7 @@ export class Session {
     }
     this.type(typedBefore);
     typedBefore = '';
+    this.#screen.write(this.#offer);
     try {
       await untilReady(this.#gone.signal);
       const api = directApi();
@@ -137,8 +144,9 @@ export class Session {
   #adopt(connection: Connection): void {
     this.#connection = connection;
     keep(ID, connection.id);
-    if (this.#queue !== '') connection.type(this.#queue);
-    this.#queue = '';
+    const keys = this.#queue || this.#offer;
+    if (keys !== '') connection.type(keys);
+    this.#queue = this.#offer = '';
   }
 
   #show(bytes: Uint8Array): void {
