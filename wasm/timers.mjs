@@ -6,10 +6,25 @@ const GRIDS = [
   { quiet: 2000, grid: 250 },
 ];
 
+// Calls back after what JavaScript already has to do. A timer of 0 ms would do, but browsers make each that a timer sets wait
+// for 4 ms.
+const soon = globalThis.setImmediate ?? throughChannel();
+
+function throughChannel() {
+  const { port1, port2 } = new MessageChannel();
+  const waiting = [];
+  port1.onmessage = () => waiting.shift()();
+  return (call) => {
+    waiting.push(call);
+    port2.postMessage(null);
+  };
+}
+
 /**
  * Has the timers of a program ring together while it is idle. Work queues, watch caches and whoever else looks whether
  * there is something to do would wake an idle engine a hundred times in a second, and the machine with it. A timer is
- * late by at most the grid then, as on a machine that is busy; while requests come, timers are exact.
+ * late by at most the grid then, as on a machine that is busy; while requests come, timers are exact. A timer of 0 ms is Go
+ * asking to be called again as soon as JavaScript has had its turn (see runtime/lock_js.go in wasm/patch).
  *
  * To be called before the module is instantiated with go.importObject.
  *
@@ -28,10 +43,15 @@ export function coarseWhileIdle(go) {
     const id = go._nextCallbackTimeoutID++;
     const delay = Number(go.mem.getBigInt64((sp >>> 0) + 8, true));
     const ring = () => {
-      go._resume();
+      if (go._scheduledTimeouts.has(id)) go._resume();
       while (go._scheduledTimeouts.has(id)) go._resume(); // once more where Go looked too early
     };
-    go._scheduledTimeouts.set(id, setTimeout(ring, wait(delay)));
+    if (delay === 0) {
+      go._scheduledTimeouts.set(id, null); // clearTimeout(null) does nothing
+      soon(ring);
+    } else {
+      go._scheduledTimeouts.set(id, setTimeout(ring, wait(delay)));
+    }
     go.mem.setInt32((sp >>> 0) + 16, id, true);
   };
   return () => {

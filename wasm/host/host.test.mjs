@@ -28,6 +28,29 @@ test('serves until it is told to stop, and ends with 0', async () => {
   await watch.text().catch(() => {});
 });
 
+test('whatever keeps the engine busy, requests get through, and so does a cancel', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const url = run.stdout.trim().split(' ')[1];
+  const ask = (path) => fetch(url + path, { signal: AbortSignal.timeout(30_000) });
+  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'goroutines']) {
+    const abort = new AbortController();
+    let busy = 0;
+    const ended = [1, 2, 3].map(async () => {
+      const response = await fetch(`${url}/busy/${work}`, { signal: abort.signal });
+      busy++;
+      await response.text();
+    });
+    await until(`three are ${work}`, () => busy === 3);
+    for (let i = 0; i < 10; i++) assert.equal(await (await ask('/readyz')).text(), 'ok');
+    abort.abort();
+    for (const end of ended) await assert.rejects(end, { name: 'AbortError' });
+    await until(`nobody is ${work}`, async () => (await (await ask('/busy')).text()) === '0');
+  }
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('ends with 1 when the engine dies, and says of what', async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));

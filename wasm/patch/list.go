@@ -422,6 +422,86 @@ TEXT runtime·guardJSStack(SB), NOSPLIT, $0-0
 		why: "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
 	},
 	{
+		module: std, file: "runtime/lock_js.go",
+		sha256: "458487e20f1eb9c8fc37f0ebf9207e4ff9997ab4e5508e1e786d53079ec4d1c1",
+		edits: []edit{
+			{
+				"\tsched.idleTime.Add(nanotime() - idleStart)\n",
+				"\tkubetabTurn = nanotime()\n\tsched.idleTime.Add(kubetabTurn - idleStart)\n",
+			},
+			{
+				"// handleEvent gets invoked on a call from JavaScript into Go.",
+				`// A turn is what Go does between a call from JavaScript and the return to it. On this platform only JavaScript brings
+// requests, timers and messages: while a turn lasts, none of them arrives. So a turn ends after kubetabTurnNS nanoseconds even
+// if goroutines are runnable, and JavaScript is asked to call again at once.
+//
+//   - kubetabTick, at allocations, asks the running goroutine to give way; it does at its next function call, as on
+//     platforms on which sysmon asks.
+//   - kubetabEndTurn, in the scheduler, then returns to JavaScript.
+//   - The collector's workers end with the turn (pollWork, pollFractionalWorkerExit).
+const kubetabTurnNS = 8e6
+
+// kubetabTurn is when the turn began, as nanotime tells it.
+var kubetabTurn int64
+
+// kubetabTick asks the running goroutine to give way when its turn is over. The caller holds an m (acquirem): releasem
+// passes the wish on to the check at the beginning of functions.
+func kubetabTick() {
+	mp := getg().m
+	if gp := mp.curg; gp != nil && gp == getg() && nanotime()-kubetabTurn > kubetabTurnNS {
+		gp.preempt = true
+	}
+}
+
+// kubetabTurnIsOver reports whether the turn has lasted long enough.
+func kubetabTurnIsOver() bool {
+	return nanotime()-kubetabTurn > kubetabTurnNS
+}
+
+// kubetabEndTurn returns the goroutine that gives execution back to JavaScript, if the turn is over and a call from JavaScript
+// can return: its handler has. JavaScript calls again as soon as it has done what else it has to do. Otherwise it returns
+// nil, and a turn that is over begins anew. now is the time, or 0 if the caller does not know.
+//
+//go:yeswritebarrierrec
+func kubetabEndTurn(now int64) *g {
+	if now == 0 {
+		now = nanotime()
+	}
+	if now-kubetabTurn <= kubetabTurnNS {
+		return nil
+	}
+	kubetabTurn = now
+	if len(events) == 0 || !events[len(events)-1].returned {
+		return nil
+	}
+	if idleTimeout == nil || idleTimeout.time > now {
+		idleTimeout.clear()
+		idleTimeout = &timeoutEvent{id: scheduleTimeoutEvent(0), time: now}
+	}
+	return events[len(events)-1].gp
+}
+
+// handleEvent gets invoked on a call from JavaScript into Go.`,
+			},
+		},
+		why: "whatever a goroutine does, requests, timers and Ctrl-C get through: a loop in the terminal or in an expression that somebody typed must not end the cluster",
+	},
+	{
+		module: std, file: "runtime/mcache.go",
+		sha256: "9c27d457c7464565dccc3ad1900f0c177c57eec3cd35b7465c00971b6339da0b",
+		edits: []edit{
+			{
+				"\t// Return the current cached span to the central lists.\n\ts := c.alloc[spc]\n",
+				"\tkubetabTick()\n\n\t// Return the current cached span to the central lists.\n\ts := c.alloc[spc]\n",
+			},
+			{
+				"\tif size+pageSize < size {\n\t\tthrow(\"out of memory\")\n\t}\n\tnpages := size >> gc.PageShift\n",
+				"\tkubetabTick()\n\tif size+pageSize < size {\n\t\tthrow(\"out of memory\")\n\t}\n\tnpages := size >> gc.PageShift\n",
+			},
+		},
+		why: "what runs for long allocates: the clock is read for each 8 KiB and for each large object; see runtime/lock_js.go",
+	},
+	{
 		module: std, file: "runtime/mem_sbrk.go",
 		sha256: "1738c14a0436c8d26e9e383ef3c4aa311beaa521811964a2f23585c4e2b99bf4",
 		edits: []edit{
@@ -457,6 +537,15 @@ func kubetabRoom(end uintptr) {
 		why: "the heap may have what wasm/split leaves of the function table; see runtime/symtab.go",
 	},
 	{
+		module: std, file: "runtime/mgc.go",
+		sha256: "8ac2523177e5915edfaf4e122a903eceef08b5abd765f8d7ed96a8cc1ed3a504",
+		edits: []edit{{
+			"\tif delta <= 0 {\n\t\treturn true\n\t}\n\tp := getg().m.p.ptr()\n\tselfTime := ",
+			"\tif delta <= 0 || kubetabTurnIsOver() {\n\t\treturn true\n\t}\n\tp := getg().m.p.ptr()\n\tselfTime := ",
+		}},
+		why: "a worker of the collector ends with the turn, see runtime/lock_js.go",
+	},
+	{
 		module: std, file: "runtime/mprof.go",
 		sha256: "cd26b885d64fa60668250491c3ea127d3364874059ed390d8cb9de570ecbb234",
 		edits:  []edit{{"var MemProfileRate int = 512 * 1024\n", "var MemProfileRate int\n"}},
@@ -470,6 +559,29 @@ func kubetabRoom(end uintptr) {
 			"\t\t\t// The guard stays: this may be the goroutine that assists the collector, see guardJSStack.\n",
 		}},
 		why: "another part of runtime/asm_wasm.s: a preemption that is withdrawn does not withdraw the guard",
+	},
+	{
+		module: std, file: "runtime/proc.go",
+		sha256: "b0ea864c1dd251cd9146644863ae9126ca57761dff05862dc80ab0799925fec6",
+		edits: []edit{
+			{
+				"\tnow, pollUntil, _ := pp.timers.check(0, nil)\n\n\t// Try to schedule the trace reader.\n",
+				`	now, pollUntil, _ := pp.timers.check(0, nil)
+
+	if gp := kubetabEndTurn(now); gp != nil {
+		casgstatus(gp, _Gwaiting, _Grunnable)
+		return gp, false, false
+	}
+
+	// Try to schedule the trace reader.
+`,
+			},
+			{
+				"func pollWork() bool {\n\tif !sched.runq.empty() {\n",
+				"func pollWork() bool {\n\tif !sched.runq.empty() || kubetabTurnIsOver() {\n",
+			},
+		},
+		why: "the scheduler returns to JavaScript when a turn is over, see runtime/lock_js.go",
 	},
 	{
 		module: std, file: "runtime/rand.go",

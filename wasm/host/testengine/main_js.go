@@ -8,8 +8,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubetab/kubetab/wasm/boundary"
@@ -104,6 +106,24 @@ func handler(s *state) http.Handler {
 	})
 	mux.HandleFunc("GET /crash", func(http.ResponseWriter, *http.Request) { go func() { panic("nobody recovers this") }() })
 	mux.HandleFunc("GET /endless-recursion", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
+	// What never waits for anything, until the request is cancelled; and how many of these there are.
+	var busy atomic.Int32
+	mux.HandleFunc("GET /busy", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, busy.Load()) })
+	mux.HandleFunc("GET /busy/{with}", func(w http.ResponseWriter, r *http.Request) {
+		busy.Add(1)
+		defer busy.Add(-1)
+		w.(http.Flusher).Flush()
+		work := map[string]func(){
+			"allocating": func() { litter = make([]byte, 64) },
+			"large":      func() { litter = make([]byte, 1<<20) },
+			"recursion":  func() { littering(1000) },
+			"collecting": func() { heap = grow(heap, 1<<20); runtime.GC() },
+			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
+		}[r.PathValue("with")]
+		for r.Context().Err() == nil {
+			work()
+		}
+	})
 	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
 	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200), littering(100_000))
@@ -151,6 +171,19 @@ func littering(n int) int {
 }
 
 var litter []byte
+
+// heap is what a collection has to look through.
+var heap *node
+
+type node struct{ left, right *node }
+
+// grow returns a tree of n nodes, at least as large as the one that there is.
+func grow(tree *node, n int) *node {
+	if tree == nil && n > 0 {
+		tree = &node{grow(nil, (n-1)/2), grow(nil, (n-1)/2)}
+	}
+	return tree
+}
 
 // largeFrames recurses with frames of 100 KB.
 //
