@@ -1,22 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
+/** A project of tests that open the page in Chromium. Limits are for what hangs, not for what is slow. */
+function browser(name: string, files: { include: string[]; exclude?: string[] }) {
+  return {
+    test: {
+      ...files,
+      name,
+      setupFiles: ['tests/browser/failure.ts'],
+      environment: 'node' as const,
+      // One browser and one engine at a time: each takes a processor while it starts.
+      fileParallelism: false,
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+      expect: { poll: { timeout: 60_000, interval: 100 } },
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     projects: [
       { test: { name: 'unit', include: ['tests/unit/**/*.test.ts'], environment: 'node' } },
-      {
-        test: {
-          name: 'browser',
-          include: ['tests/browser/**/*.test.ts'],
-          setupFiles: ['tests/browser/failure.ts'],
-          environment: 'node',
-          // One browser and one engine at a time: each takes a processor while it starts.
-          fileParallelism: false,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          expect: { poll: { timeout: 30_000, interval: 100 } },
-        },
-      },
+      browser('browser', {
+        include: ['tests/browser/**/*.test.ts'],
+        exclude: ['tests/browser/**/*.timing.test.ts'],
+      }),
+      // What measures how long something takes has the machine to itself: see `make test`.
+      browser('timing', { include: ['tests/browser/**/*.timing.test.ts'] }),
     ],
   },
 });

@@ -93,7 +93,6 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
       locale: 'zh-CN',
       viewport: { width: 1440, height: 900 },
     });
-    context.setDefaultTimeout(30_000);
     page = await context.newPage();
     page.on('dialog', (dialog) => void dialog.accept());
     const look = async () => [...(await foreign(page)), ...(await truncated(page))];
@@ -265,7 +264,6 @@ describe('the language', () => {
   const visit = async (address: string, locale: string, options: BrowserContextOptions = {}) => {
     const viewport = { width: 1440, height: 900 };
     const context = await browser.newContext({ locale, viewport, ...options });
-    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     const chunks: string[] = [];
     page.on('request', (request) => {
@@ -307,9 +305,7 @@ describe('the language', () => {
     await page.locator('.terminal-screen').click();
     await page.keyboard.press('Control+u');
     await page.keyboard.type('echo still here\n');
-    await expect
-      .poll(() => screen.textContent(), { timeout: 10_000 })
-      .toMatch(/still here.*still here.*\$\s*$/); // with the next prompt
+    await expect.poll(() => screen.textContent()).toMatch(/still here.*still here.*\$\s*$/); // with the next prompt
     const before = await screen.textContent();
 
     await page.getByRole('combobox', { name: 'Language' }).selectOption('简体中文');

@@ -15,7 +15,6 @@ const stages: string[] = [];
 beforeAll(async () => {
   [browser, site] = await Promise.all([launch(), openSite()]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(60_000);
   page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {

@@ -24,7 +24,7 @@ const run = (line: string) =>
     const { stdout, stderr } = (await answer.json()) as { stdout: string; stderr: string };
     return stdout + stderr;
   }, line);
-const says = (line: string) => expect.poll(() => run(line), { timeout: 20_000 });
+const says = (line: string) => expect.poll(() => run(line));
 /** Until the copy has it: an engine that ends a moment later takes nothing along. */
 const isKept = (path: string, store: 'files' | 'others') =>
   expect.poll(() =>

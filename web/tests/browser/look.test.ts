@@ -68,7 +68,6 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
 
   beforeAll(async () => {
     const context = await browser.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(30_000);
     page = await context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     camera = new Camera(page, { theme, sizes: ['wide', 'middle', 'phone'] });

@@ -16,7 +16,6 @@ beforeAll(async () => {
   gate.close();
   [browser, site] = await Promise.all([launch(), plain({ gate })]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-US' });
-  context.setDefaultTimeout(20_000);
   page = await context.newPage();
   page.on('dialog', (dialog) => {
     alarms.push(dialog.message());
@@ -172,42 +171,9 @@ test('nothing is watched for it while it is closed', async () => {
     location.hash = '#settings';
   });
   // The settings name service accounts, and discovery follows definitions; the rest ends when it is not seen.
-  await expect.poll(watches, { timeout: 30_000 }).toBeLessThan(6);
+  await expect.poll(watches).toBeLessThan(6);
   await open('x');
   await expect.poll(watches).toBeGreaterThan(40);
   await page.keyboard.press('Escape');
-  await expect.poll(watches, { timeout: 30_000 }).toBeLessThan(6);
-});
-
-test('two thousand objects more, and a key is answered at once', async () => {
-  await page.evaluate(async () => {
-    const make = async (i: number) => {
-      const answer = await window.kubetab.direct?.request('/api/v1/namespaces/harbour/configmaps', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ metadata: { name: `berth-of-boat-${i}` } }),
-      });
-      if (!answer?.ok) throw new Error(await answer?.text());
-    };
-    for (let i = 0; i < 2000; i += 50) {
-      await Promise.all(Array.from({ length: 50 }, (_, j) => make(i + j)));
-    }
-  });
-  await open('berth');
-  await page.getByText('The first 60 of 2,000.').waitFor();
-  await expect.poll(() => page.getByText('Reading the objects').count()).toBe(0);
-  const times = await page.evaluate(async () => {
-    const input = document.querySelector('.palette-input') as HTMLInputElement;
-    const taken: number[] = [];
-    for (const typed of ['b', 'be', 'boat-19', 'harbour boat 7', 'bob9', 'berth-of-boat-1999']) {
-      const began = performance.now();
-      input.value = typed;
-      input.dispatchEvent(new Event('input', { bubbles: true }));
-      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-      taken.push(Math.round(performance.now() - began));
-    }
-    return taken;
-  });
-  expect(times.toSorted((a, b) => a - b)[3], times.join(', ')).toBeLessThan(100);
-  await expect.poll(() => chosen().textContent()).toBe('berth-of-boat-1999harbourConfigMap');
+  await expect.poll(watches).toBeLessThan(6);
 });

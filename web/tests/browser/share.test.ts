@@ -254,5 +254,5 @@ test('a link to a view opens it, in the language of who opens it or of who made 
   const screen = page.locator('.terminal .xterm-rows');
   await expect.poll(() => screen.textContent()).toContain('get all -o yaml > cluster.yaml');
   await page.keyboard.press('Enter');
-  await expect.poll(() => kept(page), { timeout: 30_000 }).toHaveProperty(['cluster.yaml']);
+  await expect.poll(() => kept(page)).toHaveProperty(['cluster.yaml']);
 });

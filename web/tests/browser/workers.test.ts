@@ -58,7 +58,7 @@ test('the worker begins before the code of the page has come, which then finds t
     return targets.map(({ targetId }) => targetId);
   };
   await early.goto(site.url, { waitUntil: 'commit' });
-  await expect.poll(workers, { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(workers).toHaveLength(1);
   const begun = await workers();
   release();
   await ready(early);
