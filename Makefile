@@ -65,7 +65,8 @@ native: bin-kubetab bin-kubectl ## build bin/kubetab and bin/kubectl
 .PHONY: bin-kubetab bin-kubectl
 bin-kubetab:
 	@scripts/step "build bin/kubetab (4 minutes the first time)" go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
-bin-kubectl:
+# It shares packages with bin/kubetab, which two builds at once would compile twice.
+bin-kubectl: | bin-kubetab
 	@scripts/step "build bin/kubectl" go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/kubectl k8s.io/kubernetes/cmd/kubectl
 
 .PHONY: patch
@@ -125,52 +126,104 @@ run: ## set up, build and start the playground and the native API
 
 ##### checks and tests
 
-.PHONY: test
-test: build check test-go test-race test-js test-transcripts test-cluster test-web ## everything that must pass before a change lands
+# How many of the steps that do not measure run side by side.
+JOBS ?= 2
 
-.PHONY: check
-check: setup page ## format, vet, staticcheck, TypeScript, lint, dependency rules, size budget
+# Everything is built and checked before the tests begin, and what measures time begins when all else has ended.
+.PHONY: test
+test: ## everything that must pass before a change lands; says at its end where the time went
+	@mkdir -p build/log && : >build/log/steps; \
+	trap 'scripts/times' EXIT; \
+	$(MAKE) setup chromium; \
+	$(MAKE) -j$(JOBS) IN_ORDER=1 all-tests
+
+.PHONY: all-tests side-by-side
+all-tests: test-timing
+side-by-side: test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server
+ifdef IN_ORDER
+test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server: | build check
+test-timing: | side-by-side
+endif
+
+.PHONY: check check-text check-go check-js check-web check-size
+check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
+check-text: setup
 	@scripts/step "gofmt" scripts/gofmt
-	@scripts/step "go mod tidy changes nothing" go mod tidy -diff
-	@scripts/step "go vet" go vet -tags $(TAGS) ./...
-	@scripts/step "go vet of what is late" go vet -tags $(TAGS),late ./core
-	@scripts/step "go vet for js/wasm" $(WASM_GO) vet ./wasm/... ./core ./core/clock ./core/controllers/... ./core/scheduling ./core/node/... ./core/coreutils ./core/shell/... ./core/etcd ./core/etcd/internal/...
-	@scripts/step "staticcheck" scripts/staticcheck -tags $(TAGS) ./...
+	@scripts/step "go mod tidy changes nothing" sh -c 'go mod tidy -diff && go -C scripts/analyze mod tidy -diff'
+# After what they share with the builds has been compiled.
+check-go: setup | native
+	@scripts/step "vet and staticcheck" scripts/vet $(TAGS)
+check-js: setup | wasm check-go
+	@scripts/step "vet and staticcheck for js/wasm" scripts/vet $(TAGS) js
+check-web: setup
 	@scripts/step "TypeScript and lint" npm run --silent check -w web
+check-size: page
 	@scripts/size --check
+
+# The packages with tests of the module, which -wasm names, and of the programs in bin. Each is linked once, and its tests
+# are run without Go's cache: that does not see the files of other processes, and would seldom spare a run if it did,
+# because the module and bin/kubetab hold the commit. The other packages' results are cached.
+WITH_MODULE := ./core/shell ./server ./transcripts
+# check has seen to vet.
+GOTEST_ONCE := $(GOTEST) -vet=off -count=1 -timeout 40m
+
+.PHONY: test-analyze
+test-analyze:
+	@scripts/step "test vet and staticcheck" go -C scripts/analyze test -vet=off ./...
 
 .PHONY: test-go
 test-go: native
-	@$(GOTEST) -skip '^TestCluster$$' ./...
+	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
 
 .PHONY: test-race
 test-race:
-	@go test -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
+	@scripts/step "Go tests with -race" go test -vet=off -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
+
+# Not part of test: it compiles Kubernetes once more, for 20 minutes or so.
+.PHONY: test-race-all
+test-race-all: native ## the tests of all Go packages with the race detector (compiles Kubernetes once more)
+	@scripts/step "all Go tests with -race" go test -vet=off -tags $(TAGS) -ldflags="$(X_VERSION)" -race -timeout 60m ./core ./core/... ./internal/... ./server/... ./wasm/bridge/...
 
 .PHONY: test-js
 test-js: wasm
-	@$(WASM_GO) test -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@KUBETAB_WASM=$(ENGINE) node --test wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
+	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
+	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
 
 .PHONY: test-transcripts
-test-transcripts: wasm
-	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../$(ENGINE)/kubetab.wasm
-	@node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
-	@go test -tags $(TAGS) -count=1 ./transcripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
-	@go test -tags $(TAGS) -ldflags="$(X_VERSION)" -count=1 ./core/shell -run 'TestLines|TestModule' -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
+test-transcripts: native wasm
+	@scripts/step "transcripts, natively" $(GOTEST_ONCE) ./transcripts
+	@scripts/step "transcripts, in the module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm
+	@scripts/step "snapshot for the transcripts" node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
+	@scripts/step "transcripts, in the resumed module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
 
-.PHONY: test-cluster
+.PHONY: test-shell
+test-shell: native wasm
+	@scripts/step "tests of the shell" $(GOTEST_ONCE) ./core/shell -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
+
+.PHONY: test-cluster test-server
 test-cluster: native wasm
-	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
+	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
+test-server: native wasm
+	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
-.PHONY: test-web
+.PHONY: test-web test-timing
 test-web: page chromium
-	@npm test --silent -w web
-	@npm run --silent test:browser -w web
+	@scripts/step "tests of the page" npm test --silent -w web
+	@scripts/step "browser tests" npm run --silent test:browser -w web
+test-timing: page chromium ## the browser tests that measure time, with nothing beside them
+	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
-	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-transcripts test-cluster test-web
+	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
+
+# How often test-often runs WHAT; empty is the tests beside what has changed since main. See scripts/often.
+N    ?= 20
+WHAT ?=
+
+.PHONY: test-often
+test-often: ## tests many times, late and beside other work: N=20 WHAT='./core/etcd -run TestWatch web:stories'
+	@BUSY=$(BUSY) TAGS=$(TAGS) scripts/often $(N) $(WHAT)
 
 # See core/late.go. What runs with a clock of its own says how long things take, and is left out.
 .PHONY: test-late
@@ -179,7 +232,7 @@ test-late: ## the tests with components that hear of changes up to half a second
 
 .PHONY: test-late-go
 test-late-go: native
-	@$(GOTEST) -skip '^TestCluster$$' ./core ./core/controllers/... ./core/shell/... ./server/...
+	@$(GOTEST) -vet=off -timeout 40m -skip '^TestCluster$$' ./core ./core/controllers/... ./core/shell/... ./server/...
 
 ##### measures
 
