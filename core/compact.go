@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/storage/etcd3"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
 
@@ -15,11 +15,13 @@ import (
 // lessons and tests that want to see a resourceVersion expire without waiting
 // for the five minutes of the ordinary compaction. It is a non-resource URL:
 // RBAC guards it, and system:masters may.
+//
+// Caches look for a compaction every 15 s: until then a continue token of before
+// may still work.
 const CompactPath = "/kubetab/compact"
 
 // installCompact registers CompactPath. It speaks to the store as an etcd
-// client does, in this process or not, and like a compaction from outside it
-// leaves the watch cache as it is.
+// client does, in this process or not.
 func installCompact(server *genericapiserver.GenericAPIServer, servers []string) {
 	server.Handler.NonGoRestfulMux.UnlistedHandle(CompactPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -36,7 +38,13 @@ func installCompact(server *genericapiserver.GenericAPIServer, servers []string)
 	}))
 }
 
-// compact compacts up to the newest revision and returns it.
+// compactRevKey is where API servers tell each other what has been compacted;
+// its version is their logical time. Upstream does not export its name:
+// k8s.io/apiserver/pkg/storage/etcd3.compactRevKey.
+const compactRevKey = "compact_rev_key"
+
+// compact compacts up to the newest revision and returns it. It does so as the
+// compaction of another API server would, so that this one's caches hear of it.
 func compact(r *http.Request, servers []string) (int64, error) {
 	transport := storagebackend.NewDefaultConfig(storagePrefix, nil).Transport
 	transport.ServerList = servers
@@ -45,12 +53,21 @@ func compact(r *http.Request, servers []string) (int64, error) {
 		return 0, err
 	}
 	defer client.Close()
-	now, err := client.KV.Get(r.Context(), storagePrefix, clientv3.WithCountOnly())
-	if err != nil {
-		return 0, err
+	for {
+		last, err := client.KV.Get(r.Context(), compactRevKey)
+		if err != nil {
+			return 0, err
+		}
+		var version int64
+		if len(last.Kvs) > 0 {
+			version = last.Kvs[0].Version
+		}
+		_, _, compacted, err := etcd3.Compact(r.Context(), client.Client, version, last.Header.Revision)
+		if err != nil || compacted >= last.Header.Revision {
+			return compacted, err
+		}
+		// The API server's own compaction came in between.
 	}
-	_, err = client.KV.Compact(r.Context(), now.Header.Revision, clientv3.WithCompactPhysical())
-	return now.Header.Revision, err
 }
 
 func writeStatus(w http.ResponseWriter, status metav1.Status) {

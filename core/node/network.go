@@ -239,6 +239,7 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		to := r.Clone(r.Context())
 		to.URL.Scheme, to.URL.Host = "http", "in-process"
+		to.Header.Set("Kubetab-Client", "pod") // for the page's list of requests
 		return n.API.RoundTrip(to)
 	}
 	l, _, err := n.reach(host, port)

@@ -46,6 +46,8 @@ type frames struct {
 	by    framing
 	limit int  // bytes kept of all events together
 	keep  bool // otherwise events are only counted
+	// deliver, if set, is given each event instead of last.
+	deliver func([]byte)
 
 	partial []byte // of an event that has not come to its end
 	over    bool   // the event is too large to keep, or nobody wants it: partial is empty
@@ -125,7 +127,10 @@ func (f *frames) take(data []byte) {
 
 func (f *frames) complete(at int64) {
 	f.count++
-	if f.keep {
+	switch {
+	case f.deliver != nil:
+		f.deliver(f.partial)
+	case f.keep:
 		f.last = append(f.last, frame{f.count, at, f.partial})
 		f.held += len(f.partial)
 	}

@@ -38,7 +38,8 @@ type entryKey struct{}
 func (l *Log) begin(r *http.Request, internal bool) *entry {
 	now := time.Now()
 	// The user agent of a component is the same as it was, but kubectl runs inside too and is somebody's.
-	internal = internal && r.Header.Get("Kubectl-Command") == "" && r.Header.Get(clientHeader) == ""
+	client := r.Header.Get(clientHeader)
+	internal = internal && r.Header.Get("Kubectl-Command") == "" && (client == "" || client == FromPod)
 	path := r.RequestURI
 	if path == "" {
 		path = r.URL.RequestURI()
@@ -56,7 +57,7 @@ func (l *Log) begin(r *http.Request, internal bool) *entry {
 		began:         now,
 		requestHeader: keep(r.Header),
 	}
-	l.add(e)
+	l.add(e, r)
 	return e
 }
 
@@ -66,6 +67,8 @@ func (l *Log) end(e *entry, broken string) {
 	e.MS = time.Since(e.began).Milliseconds()
 	e.Done, e.Broken = true, broken
 	l.touch(e)
+	l.deliver(e, PartEnd)
+	e.subscribed = nil
 }
 
 // Authorizer returns a that notes in the record of a request who it is from and what it is for. It is the one place
@@ -129,6 +132,9 @@ func (l *Log) read(e *entry, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.RequestBytes += int64(len(data))
+	for _, s := range e.subscribed {
+		s.request.add(data, s.to.BodyBytes)
+	}
 	if !e.gone {
 		l.hold(e, e.requestBody.add(data, l.options.BodyBytes))
 	}
@@ -204,17 +210,20 @@ func (l *Log) head(e *entry, status int, header http.Header) {
 		e.frames = newFrames(by, l.options.BodyBytes, !e.Internal)
 	}
 	l.touch(e)
+	l.deliver(e, PartHead)
 }
 
 func (l *Log) wrote(e *entry, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Bytes += int64(len(data))
+	now := time.Now().UnixMilli()
+	l.deliverBytes(e, data, now)
 	switch {
 	case e.gone:
 		return
 	case e.frames != nil:
-		l.hold(e, e.frames.add(data, time.Now().UnixMilli()))
+		l.hold(e, e.frames.add(data, now))
 		e.Events = e.frames.count
 	default:
 		l.hold(e, e.responseBody.add(data, l.options.BodyBytes))

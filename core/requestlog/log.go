@@ -1,6 +1,7 @@
 package requestlog
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,8 @@ type Log struct {
 	change    int64 // counts every change of an entry
 	held      int   // bytes of bodies
 	followers map[chan struct{}]struct{}
+
+	subscribers map[*Subscriber]struct{}
 }
 
 // New returns an empty log.
@@ -37,7 +40,7 @@ func New(o Options) *Log {
 	if o.TotalBytes <= 0 {
 		o.TotalBytes = 4 << 20
 	}
-	return &Log{options: o, followers: map[chan struct{}]struct{}{}}
+	return &Log{options: o, followers: map[chan struct{}]struct{}{}, subscribers: map[*Subscriber]struct{}{}}
 }
 
 // Forget drops all requests that have ended: what the start of an engine asked of itself is nobody's history.
@@ -47,11 +50,12 @@ func (l *Log) Forget() {
 	l.drop(func(e *entry) bool { return e.Done })
 }
 
-func (l *Log) add(e *entry) {
+func (l *Log) add(e *entry, r *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastID++
 	e.ID = l.lastID
+	l.offer(e, r)
 	l.entries = append(l.entries, e)
 	count := len(l.entries) - l.internal
 	if e.Internal {

@@ -57,10 +57,19 @@ type entry struct {
 	requestBody    body
 	responseBody   body
 	frames         *frames // of a watch
+	subscribed     []*subscribed
 }
 
 // clientHeader names the part of the page that made a request.
 const clientHeader = "Kubetab-Client"
+
+// What Record.From is for some that are told apart from the page's own.
+const (
+	FromPod       = "pod"             // a program in a Pod; such a request counts as a component's
+	FromTerminal  = "terminal"        // curl and its like in the terminal
+	FromDiscovery = "discovery-check" // the terminal asks whether kubectl's discovery is up to date
+	FromTrust     = "trust"           // the terminal asks whose certificate curl may trust
+)
 
 // from is Record.From.
 func from(r *http.Request, internal bool) string {

@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/core/requestlog"
 )
 
 // serviceNames are those of the API server's Service in the cluster's DNS.
@@ -23,7 +24,7 @@ var serviceNames = map[string]bool{
 // kubectl proxy. The page's list of requests says that it is the terminal's.
 func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Kubetab-Client", "terminal")
+	r.Header.Set("Kubetab-Client", requestlog.FromTerminal)
 	server := strings.TrimPrefix(k.shell.cluster.Server, "https://")
 	isServer := r.URL.Scheme == "https" && r.URL.Host == server
 	if serviceNames[r.URL.Hostname()] {
@@ -49,7 +50,7 @@ func (s *Shell) authority(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	ask.Header.Set("Authorization", "Bearer "+s.cluster.Token)
-	ask.Header.Set("Kubetab-Client", "terminal")
+	ask.Header.Set("Kubetab-Client", requestlog.FromTrust)
 	response, err := s.cluster.Client().RoundTrip(ask)
 	if err != nil {
 		return nil, err
