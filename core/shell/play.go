@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Session is a shell without a terminal that stays between command lines: its variables, its folder and its jobs do, as
+// those of somebody who sits at a terminal. Its methods must not be called at once.
+type Session struct {
+	session *session
+	cancel  context.CancelFunc
+}
+
+// NewSession begins a session in the home folder; what its commands print goes to out. Errors: the files that it starts
+// with cannot be made.
+func (s *Shell) NewSession(out io.Writer) (*Session, error) {
+	k, err := s.newSession("", nil, strings.NewReader(""), out, out, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	life, cancel := context.WithCancel(s.ctx)
+	k.life = life
+	return &Session{k, cancel}, nil
+}
+
+// Run runs a command line, or several, and returns the exit code of the last one.
+func (s *Session) Run(ctx context.Context, line string) int {
+	code, _ := s.session.run(ctx, line) // one that was left goes on
+	return code
+}
+
+// Close ends the jobs of the session.
+func (s *Session) Close() {
+	s.cancel()
+	s.session.endJobs()
+}
+
+// SetNamespace makes a namespace the default of every context of the kubeconfig that leads to this cluster. The error is
+// that of the file.
+func (s *Shell) SetNamespace(namespace string) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	config, err := clientcmd.LoadFromFile(s.kubeconfig())
+	if err != nil {
+		return err
+	}
+	changed := false
+	for _, c := range config.Contexts {
+		if c.Cluster == clusterName && c.Namespace != namespace {
+			c.Namespace, changed = namespace, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return s.writeKubeconfig(config)
+}

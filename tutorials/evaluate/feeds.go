@@ -1,0 +1,498 @@
+package evaluate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/kubetab/kubetab/tutorials"
+)
+
+const (
+	// manager is the field manager of what start/ says.
+	manager = "lesson"
+	// managerAnnotation of a manifest in start/ names another one.
+	managerAnnotation = "tutorials.kubetab.dev/manager"
+	// establishing is how long a CustomResourceDefinition may take until its objects are served.
+	establishing = 30 * time.Second
+)
+
+var (
+	crds       = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// objects are those that a name in checks stands for. They belong to the goroutine of loop.
+type objects struct {
+	byKey  map[string]map[string]any
+	sorted []any // nil after a change
+}
+
+func (o *objects) list() []any {
+	if o.sorted == nil {
+		o.sorted = make([]any, 0, len(o.byKey))
+		for _, key := range slices.Sorted(maps.Keys(o.byKey)) {
+			o.sorted = append(o.sorted, o.byKey[key])
+		}
+	}
+	return o.sorted
+}
+
+// feeds bring the objects that checks look at.
+type feeds struct {
+	run       *run
+	dynamic   dynamic.Interface
+	discovery *discovery.DiscoveryClient
+	running   sync.WaitGroup
+
+	mu      sync.Mutex
+	kinds   map[schema.GroupVersion]*metav1.APIResourceList
+	defined map[schema.GroupKind]*definition // by the definitions in start/
+	customs map[string]context.CancelFunc    // the informer of a custom resource, by variable
+	version map[string]string                // and the version it watches
+}
+
+// definition is what a CustomResourceDefinition says of its objects.
+type definition struct {
+	plural     string
+	namespaced bool
+	versions   []string // served, the stored one first
+}
+
+func newFeeds(r *run) (*feeds, error) {
+	config := rest.CopyConfig(r.e.config.Client)
+	config.UserAgent = manager
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	disco.UseLegacyDiscovery = true // a few small documents instead of one of everything
+	return &feeds{
+		run: r, dynamic: client, discovery: disco, kinds: map[schema.GroupVersion]*metav1.APIResourceList{},
+		defined: map[schema.GroupKind]*definition{}, customs: map[string]context.CancelFunc{}, version: map[string]string{},
+	}, nil
+}
+
+// wait returns when nothing runs any more. The run has been cancelled.
+func (f *feeds) wait() { f.running.Wait() }
+
+// namespace makes the lesson's namespace.
+func (f *feeds) namespace(ctx context.Context, name string) error {
+	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	_, err := f.dynamic.Resource(namespaces).Create(ctx, ns, metav1.CreateOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the namespace %s: %w", name, err)
+	}
+	return nil
+}
+
+// apply applies the manifests of a file.
+func (f *feeds) apply(ctx context.Context, file tutorials.File) error {
+	d := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(file.Text)), 4096)
+	for {
+		var object unstructured.Unstructured
+		if err := d.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		if err := f.applyOne(ctx, &object); err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+}
+
+func (f *feeds) applyOne(ctx context.Context, object *unstructured.Unstructured) error {
+	gvk := object.GroupVersionKind()
+	resource, namespaced, err := f.resourceOf(gvk)
+	if err != nil {
+		return err
+	}
+	by := manager
+	if annotations := object.GetAnnotations(); annotations[managerAnnotation] != "" {
+		by = annotations[managerAnnotation]
+		delete(annotations, managerAnnotation)
+		if len(annotations) == 0 {
+			annotations = nil
+		}
+		object.SetAnnotations(annotations)
+	}
+	var client dynamic.ResourceInterface = f.dynamic.Resource(resource)
+	if namespaced {
+		if object.GetNamespace() == "" {
+			object.SetNamespace(f.run.begin.Lesson.Namespace)
+		}
+		client = f.dynamic.Resource(resource).Namespace(object.GetNamespace())
+	}
+	isCustom := f.custom(gvk.GroupKind()) != nil
+	ctx, cancel := context.WithTimeout(ctx, establishing)
+	defer cancel()
+	for {
+		_, err = client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: by, Force: true})
+		// A definition is established a moment before its objects are served, and nothing tells of it.
+		if !isCustom || !apierrors.IsNotFound(err) || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if resource.GroupResource() == crds.GroupResource() {
+		return f.established(ctx, object.GetName())
+	}
+	return nil
+}
+
+// established waits for a definition whose objects can be written.
+func (f *feeds) established(ctx context.Context, name string) error {
+	selector := fields.OneTermEqualSelector("metadata.name", name).String()
+	lw := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = selector
+			return f.dynamic.Resource(crds).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = selector
+			return f.dynamic.Resource(crds).Watch(ctx, o)
+		},
+	}
+	_, err := watchtools.UntilWithSync(ctx, cache.ToListWatcherWithWatchListSemantics(lw, f.dynamic), &unstructured.Unstructured{}, nil, func(e watch.Event) (bool, error) {
+		crd, ok := e.Object.(*unstructured.Unstructured)
+		if !ok || e.Type == watch.Deleted {
+			return false, nil
+		}
+		kind, d := define(crd)
+		if d == nil {
+			return false, nil
+		}
+		f.mu.Lock()
+		f.defined[kind] = d
+		f.mu.Unlock()
+		return true, nil
+	})
+	return err
+}
+
+// define reads a definition that is established; nil for one that is not.
+func define(crd *unstructured.Unstructured) (schema.GroupKind, *definition) {
+	isEstablished := false
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions") // none, when it is nothing else
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
+			isEstablished = true
+		}
+	}
+	if !isEstablished {
+		return schema.GroupKind{}, nil
+	}
+	text := func(path ...string) string {
+		s, _, _ := unstructured.NestedString(crd.Object, path...) // empty, when it is nothing else
+		return s
+	}
+	d := &definition{plural: text("spec", "names", "plural"), namespaced: text("spec", "scope") == "Namespaced"}
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions") // as above
+	for _, v := range versions {
+		v, ok := v.(map[string]any)
+		name, _ := v["name"].(string)
+		switch {
+		case !ok || v["served"] != true:
+		case v["storage"] == true:
+			d.versions = slices.Insert(d.versions, 0, name)
+		default:
+			d.versions = append(d.versions, name)
+		}
+	}
+	return schema.GroupKind{Group: text("spec", "group"), Kind: text("spec", "names", "kind")}, d
+}
+
+func (f *feeds) custom(kind schema.GroupKind) *definition {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.defined[kind]
+}
+
+// resourceOf finds the resource of a kind.
+func (f *feeds) resourceOf(gvk schema.GroupVersionKind) (schema.GroupVersionResource, bool, error) {
+	if d := f.custom(gvk.GroupKind()); d != nil {
+		return gvk.GroupVersion().WithResource(d.plural), d.namespaced, nil
+	}
+	list, err := f.resources(gvk.GroupVersion())
+	if err != nil {
+		return schema.GroupVersionResource{}, false, err
+	}
+	for _, one := range list.APIResources {
+		if one.Kind == gvk.Kind && !strings.Contains(one.Name, "/") {
+			return gvk.GroupVersion().WithResource(one.Name), one.Namespaced, nil
+		}
+	}
+	return schema.GroupVersionResource{}, false, fmt.Errorf("the API server has no kind %s in %s", gvk.Kind, gvk.GroupVersion())
+}
+
+func (f *feeds) resources(gv schema.GroupVersion) (*metav1.APIResourceList, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if list := f.kinds[gv]; list != nil {
+		return list, nil
+	}
+	list, err := f.discovery.ServerResourcesForGroupVersion(gv.String())
+	if err == nil {
+		f.kinds[gv] = list
+	}
+	return list, err
+}
+
+// isBuiltIn reports whether a group can only be the server's own.
+func isBuiltIn(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// watch begins to watch what the checks look at, and returns when all of it that is there has arrived.
+func (f *feeds) watch(ctx context.Context) error {
+	own := f.run.begin.Lesson.Namespace
+	type wanted struct {
+		name string
+		of   tutorials.Watched
+	}
+	all := []wanted{{tutorials.AnswersVariable, tutorials.Watched{Resource: "configmaps"}}}
+	for name, of := range f.run.begin.Lesson.Objects {
+		all = append(all, wanted{name, of})
+	}
+	slices.SortFunc(all, func(a, b wanted) int { return strings.Compare(a.name, b.name) })
+	// The loop is not at work on objects before the first of them arrives.
+	for _, w := range all {
+		f.run.queue.put(0, func() { f.run.objects[w.name] = &objects{byKey: map[string]map[string]any{}} })
+	}
+	var groups *metav1.APIGroupList
+	var synced []cache.DoneChecker
+	customs := map[string]tutorials.Watched{}
+	for _, w := range all {
+		gr := schema.ParseGroupResource(w.of.Resource)
+		if !isBuiltIn(gr.Group) {
+			customs[w.name] = w.of
+			continue
+		}
+		if groups == nil {
+			var err error
+			if groups, err = f.discovery.ServerGroups(); err != nil {
+				return fmt.Errorf("the API groups: %w", err)
+			}
+		}
+		resource, namespaced, found, err := f.find(groups, gr)
+		if err != nil {
+			return err
+		}
+		if !found {
+			if gr.Group == "" {
+				return fmt.Errorf("objects: the API server has no resource %s", w.of.Resource)
+			}
+			continue // turned off
+		}
+		done, err := f.inform(f.run.ctx, w.name, resource, namespaceOf(w.of, own, namespaced))
+		if err != nil {
+			return err
+		}
+		synced = append(synced, done)
+	}
+	of := func() []cache.DoneChecker { return nil }
+	if len(customs) > 0 {
+		definitions, objects, err := f.informOfDefinitions(customs)
+		if err != nil {
+			return err
+		}
+		of, synced = objects, append(synced, definitions)
+	}
+	// The handlers have been told of all that was there; then of the objects of the definitions among it.
+	if !cache.WaitFor(ctx, "", synced...) || !cache.WaitFor(ctx, "", of()...) {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func namespaceOf(w tutorials.Watched, own string, namespaced bool) string {
+	switch {
+	case !namespaced || w.Namespace == "*":
+		return metav1.NamespaceAll
+	case w.Namespace != "":
+		return w.Namespace
+	}
+	return own
+}
+
+// find looks for a resource of the server's own, in the preferred version of its group first.
+func (f *feeds) find(groups *metav1.APIGroupList, gr schema.GroupResource) (resource schema.GroupVersionResource, namespaced, found bool, err error) {
+	for _, group := range groups.Groups {
+		if group.Name != gr.Group {
+			continue
+		}
+		versions := slices.Insert(slices.Clone(group.Versions), 0, group.PreferredVersion)
+		for _, v := range versions {
+			gv, err := schema.ParseGroupVersion(v.GroupVersion)
+			if err != nil {
+				return resource, false, false, err
+			}
+			list, err := f.resources(gv)
+			if err != nil {
+				return resource, false, false, fmt.Errorf("the resources of %s: %w", gv, err)
+			}
+			for _, one := range list.APIResources {
+				if one.Name == gr.Resource {
+					return gv.WithResource(one.Name), one.Namespaced, true, nil
+				}
+			}
+		}
+	}
+	return resource, false, false, nil
+}
+
+// inform begins to watch a resource for a variable, until ctx ends.
+func (f *feeds) inform(ctx context.Context, name string, resource schema.GroupVersionResource, namespace string) (synced cache.DoneChecker, err error) {
+	var tweak dynamicinformer.TweakListOptionsFunc
+	if name == tutorials.AnswersVariable {
+		tweak = func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + tutorials.AnswersName }
+	}
+	informer := dynamicinformer.NewFilteredDynamicInformer(f.dynamic, resource, namespace, 0, cache.Indexers{}, tweak).Informer()
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { f.put(ctx, name, o, false) },
+		UpdateFunc: func(_, o any) { f.put(ctx, name, o, false) },
+		DeleteFunc: func(o any) { f.put(ctx, name, o, true) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.running.Go(func() { informer.RunWithContext(ctx) })
+	return registration.HasSyncedChecker(), nil
+}
+
+// put queues a change of an object.
+func (f *feeds) put(ctx context.Context, name string, o any, gone bool) {
+	if missed, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = missed.Obj
+	}
+	object, ok := o.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	key := object.GetNamespace() + "/" + object.GetName()
+	f.run.queue.put(0, func() {
+		if ctx.Err() != nil {
+			return // of an informer that another one took the place of
+		}
+		at := f.run.objects[name]
+		if at.sorted = nil; gone {
+			delete(at.byKey, key)
+		} else {
+			at.byKey[key] = object.Object
+		}
+		f.run.look(nil, name)
+	})
+}
+
+// informOfDefinitions watches the definitions of custom resources, and their objects while they are defined. Once
+// definitions is done, objects says what is to be waited for of those that were there.
+func (f *feeds) informOfDefinitions(customs map[string]tutorials.Watched) (definitions cache.DoneChecker, objects func() []cache.DoneChecker, err error) {
+	informer := dynamicinformer.NewFilteredDynamicInformer(f.dynamic, crds, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	var mu sync.Mutex
+	var first []cache.DoneChecker
+	change := func(o any, gone bool) {
+		if missed, ok := o.(cache.DeletedFinalStateUnknown); ok {
+			o = missed.Obj
+		}
+		crd, ok := o.(*unstructured.Unstructured)
+		if !ok {
+			return
+		}
+		_, d := define(crd)
+		if gone {
+			d = nil
+		}
+		for name, of := range customs {
+			if of.Resource != crd.GetName() {
+				continue
+			}
+			if done := f.redefine(name, of, d); done != nil {
+				mu.Lock()
+				first = append(first, done)
+				mu.Unlock()
+			}
+		}
+	}
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { change(o, false) },
+		UpdateFunc: func(_, o any) { change(o, false) },
+		DeleteFunc: func(o any) { change(o, true) },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	f.running.Go(func() { informer.RunWithContext(f.run.ctx) })
+	return registration.HasSyncedChecker(), func() []cache.DoneChecker {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(first)
+	}, nil
+}
+
+// redefine begins, changes or ends the watch of a custom resource's objects. It returns what says that they have arrived,
+// if it has begun one.
+func (f *feeds) redefine(name string, of tutorials.Watched, d *definition) (synced cache.DoneChecker) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d != nil && len(d.versions) > 0 && slices.Contains(d.versions, f.version[name]) {
+		return nil
+	}
+	if end := f.customs[name]; end != nil {
+		end()
+		delete(f.customs, name)
+		delete(f.version, name)
+		f.run.queue.put(0, func() {
+			f.run.objects[name] = &objects{byKey: map[string]map[string]any{}}
+			f.run.look(nil, name)
+		})
+	}
+	if d == nil || len(d.versions) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(f.run.ctx)
+	gr := schema.ParseGroupResource(of.Resource)
+	synced, err := f.inform(ctx, name, gr.WithVersion(d.versions[0]), namespaceOf(of, f.run.begin.Lesson.Namespace, d.namespaced))
+	if err != nil { // the informer is new and has not been stopped
+		cancel()
+		f.run.e.config.Log("lesson %s: watch %s: %v", f.run.begin.Lesson.ID, of.Resource, err)
+		return nil
+	}
+	f.customs[name], f.version[name] = cancel, d.versions[0]
+	return synced
+}

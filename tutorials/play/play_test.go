@@ -1,0 +1,285 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/kubetab/kubetab/internal/testlog"
+	"github.com/kubetab/kubetab/tutorials/load"
+)
+
+// The tests play lessons in processes of their own, because a process has one environment for kubectl and one set of
+// feature gates: see Package play. These variables tell a process what is its part.
+const (
+	partVariable = "KUBETAB_TEST_LESSONS" // ids, separated by commas
+	// onlyVariable is for those who write: LESSON=part/lesson plays one only.
+	onlyVariable = "LESSON"
+)
+
+// processes is how many play at the same time. A lesson waits more than it computes.
+const processes = 3
+
+// patience is how long a check may take on a machine that has much to do.
+const patience = 2 * time.Minute
+
+func TestMain(m *testing.M) {
+	testlog.Quiet()
+	os.Exit(m.Run())
+}
+
+// TestLessons plays every lesson: its solution, and each wrong turn that it names.
+func TestLessons(t *testing.T) {
+	all, err := load.All(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part := os.Getenv(partVariable); part != "" {
+		playPart(t, all, strings.Split(part, ","))
+		return
+	}
+	ids := all.IDs()
+	if only := os.Getenv(onlyVariable); only != "" {
+		ids = []string{only}
+	}
+	parts := make([][]string, processes)
+	slices.SortStableFunc(ids, func(a, b string) int { return Passes(all.Lessons[b]) - Passes(all.Lessons[a]) })
+	for i, id := range ids {
+		parts[i%processes] = append(parts[i%processes], id)
+	}
+	var wait sync.WaitGroup
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		wait.Go(func() {
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=15m")
+			c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, ","))
+			out, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			} else if testing.Verbose() {
+				t.Logf("%s", out)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// playPart plays lessons in this process, one after another. A cluster sees each lesson once: the next pass of all of them
+// is on the next one.
+func playPart(t *testing.T, all *load.Tutorials, ids []string) {
+	p := &Player{Patience: patience, Temp: t.TempDir}
+	on := func(c *Cluster, id string, pass int) {
+		t.Run(fmt.Sprintf("%s/%d", id, pass), func(t *testing.T) {
+			if err := p.Play(t.Context(), c, all.Lessons[id], pass); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	most := 0
+	var shared []string
+	for _, id := range ids {
+		l := all.Lessons[id]
+		if l == nil {
+			t.Fatalf("there is no lesson %s", id)
+		}
+		if l.Alone || l.Engine != nil || l.Clock != nil {
+			for pass := range Passes(l) {
+				c := start(t, l)
+				on(c, id, pass)
+				stop(t, c)
+			}
+			continue
+		}
+		shared, most = append(shared, id), max(most, Passes(l))
+	}
+	for pass := range most {
+		c := start(t, &load.Lesson{})
+		for _, id := range shared {
+			if pass < Passes(all.Lessons[id]) {
+				on(c, id, pass)
+			}
+		}
+		stop(t, c)
+	}
+}
+
+func start(t *testing.T, l *load.Lesson) *Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := Start(ctx, l.Engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func stop(t *testing.T, c *Cluster) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// specimen is a small lesson without faults.
+const specimen = `id: part/specimen
+title: {en: a, zh: 一}
+minutes: 5
+covers: [0-1]
+namespace: part-specimen
+objects:
+  cm: configmaps
+  boats: boats.specimen.example.com
+steps:
+- id: one
+  checks:
+  - id: made
+    title: {en: a, zh: 一}
+    now: cm.exists(o, o.metadata.name == "a")
+  - id: posted
+    title: {en: a, zh: 一}
+    once: request.verb == "create" && request.namespace == ns && request.name == "" && request.status == 201
+    seen: request.method + " " + request.answer.body.metadata.name
+  hints:
+  - id: elsewhere
+    when: request.verb == "create" && request.namespace == "default"
+    text: {en: a, zh: 一}
+  - id: crowded
+    state: cm.exists(o, o.metadata.name == "b")
+    text: {en: a, zh: 一}
+  solution: ["name=a", "kubectl create configmap $name"]
+  wrong:
+  - {lines: [kubectl create configmap a -n default --dry-run=server], hint: elsewhere}
+  - {lines: [kubectl create configmap b], hint: crowded}
+- id: two
+  checks:
+  - id: gone
+    title: {en: a, zh: 一}
+    none: cm.exists(o, o.metadata.name == "held")
+  - id: again
+    title: {en: a, zh: 一}
+    once: request.verb == "delete" && request.name == "held" && request.status == 404
+    after: gone
+  - id: calm
+    title: {en: a, zh: 一}
+    never: request.verb == "deletecollection"
+  - id: answered
+    title: {en: a, zh: 一}
+    answer: {key: code, equals: "404"}
+  solution:
+  - kubectl delete cm held
+  - kubectl delete cm held
+  - kubectl create configmap answers --from-literal=code=404
+- id: three
+  checks:
+  - id: sailing
+    title: {en: a, zh: 一}
+    now: boats.exists(o, o.spec.crew == 2)
+    after: seen
+  - id: seen
+    title: {en: a, zh: 一}
+    once: request.watch && request.resource == "boats" && request.events.exists(e, e.type == "ADDED") && request.events.exists(e, e.type == "DELETED")
+  - id: sizes
+    title: {en: a, zh: 一}
+    once: request.path == "/api/v1/namespaces/" + ns + "/configmaps" && request.query.limit == "1" && request.answer.body.items.size() == 1
+    after: seen
+  solution:
+  - kubectl apply -f crd.yaml && kubectl wait --for=condition=Established crd/boats.specimen.example.com
+  - kubectl get boats -w --output-watch-events > seen.txt &
+  - |
+    echo '{"apiVersion":"specimen.example.com/v1","kind":"Boat","metadata":{"name":"x"},"spec":{"crew":2}}' > boat.json
+    until kubectl apply -f boat.json; do sleep 0.1; done
+    until grep -q ADDED seen.txt; do sleep 0.1; done
+    kubectl delete -f boat.json; kubectl apply -f boat.json
+    until grep -q DELETED seen.txt; do sleep 0.1; done
+  - curl -sk "https://kubernetes/api/v1/namespaces/part-specimen/configmaps?limit=1"
+`
+
+const specimenDefinition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boats.specimen.example.com}
+spec:
+  group: specimen.example.com
+  scope: Namespaced
+  names: {plural: boats, singular: boat, kind: Boat}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+const specimenText = "# T\n\n## One {#one}\n\n## Two {#two}\n\n## Three {#three}\n"
+
+// readSpecimen returns the specimen, or one that differs from it.
+func readSpecimen(t *testing.T, old, new string) *load.Lesson {
+	t.Helper()
+	if !strings.Contains(specimen, old) {
+		t.Fatalf("the specimen has no %q", old)
+	}
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	l, err := load.One(fstest.MapFS{
+		"reference.yaml":                   file("- {number: 0-1, title: t}\n"),
+		"part/specimen/lesson.yaml":        file(strings.Replace(specimen, old, new, 1)),
+		"part/specimen/en.md":              file(specimenText),
+		"part/specimen/zh.md":              file(specimenText),
+		"part/specimen/start/a.yaml":       file("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held}\n"),
+		"part/specimen/solution/crd.yaml":  file(specimenDefinition),
+		"part/specimen/files/notes/a.text": file("a"),
+	}, "part/specimen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestFaultsOfLessonsAreFound is the test of the test: the specimen passes, and fails with each of its faults.
+func TestFaultsOfLessonsAreFound(t *testing.T) {
+	sound := readSpecimen(t, "", "")
+	for pass := range Passes(sound) {
+		c := start(t, sound)
+		if err := (&Player{Patience: patience, Temp: t.TempDir}).Play(t.Context(), c, sound, pass); err != nil {
+			t.Errorf("pass %d: %v", pass, err)
+		}
+		stop(t, c)
+	}
+	if t.Failed() {
+		return
+	}
+	faults := map[string]struct {
+		old, new string
+		pass     int
+		want     string
+	}{
+		"a check that cannot become true":     {`name == "a")`, `name == "z")`, 0, "step one: its solution does not make it done"},
+		"a check that is true from the start": {`name == "a")`, `name == "held")`, 0, "after the start: check made of step one is true"},
+		"a hint that the start brings":        {`name == "b")`, `name == "held")`, 0, "after the start: hint crowded of step one is shown"},
+		"a check that an earlier step makes": {`request.verb == "delete" && request.name == "held" && request.status == 404
+    after: gone`, `request.verb == "create"`, 0, "after the solution of one: check again of step two is true"},
+		"a hint that a wrong turn does not":    {`request.namespace == "default"`, `request.namespace == "other"`, 1, "the wrong turn does not bring the hint elsewhere"},
+		"a never that the solution makes true": {`"deletecollection"`, `"delete"`, 0, "step two: its solution does not make it done"},
+		"a check that costs too much at once":  {`cm.exists(o, o.metadata.name == "a")`, `cm.exists(o, lists.range(1000000).all(y, y >= 0))`, 0, "cost"},
+	}
+	c := start(t, sound)
+	defer stop(t, c)
+	for i, name := range slices.Sorted(maps.Keys(faults)) {
+		f := faults[name]
+		l := readSpecimen(t, f.old, f.new)
+		l.Namespace = fmt.Sprintf("fault-%d", i) // one cluster for all: none comes as far as its definition
+		// Short, because these wait in vain.
+		err := (&Player{Patience: 8 * time.Second, Temp: t.TempDir}).Play(t.Context(), c, l, f.pass)
+		if err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("%s: the error is\n%v\nand should have\n%s", name, err, f.want)
+		}
+	}
+}
