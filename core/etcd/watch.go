@@ -136,12 +136,14 @@ func (w *watcher) signal() {
 	}
 }
 
-// register makes w part of the set and puts its cursor at its first revision.
-func (db *DB) register(w *watcher) bool {
+// register makes w part of the set and puts its cursor at its first revision. It
+// returns the store's revision then: w sees all that comes after it. It returns
+// false after Close.
+func (db *DB) register(w *watcher) (rev int64, ok bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.closed {
-		return false
+		return 0, false
 	}
 	if 0 < w.startRev && w.startRev <= db.rev {
 		w.next = w.startRev
@@ -150,7 +152,7 @@ func (db *DB) register(w *watcher) bool {
 	db.watchers.add(w)
 	// Under mu, so that it cannot come after Close has begun to wait.
 	db.running.Add(1)
-	return true
+	return db.rev, true
 }
 
 func (db *DB) unregister(w *watcher) {

@@ -72,13 +72,14 @@ func (c *watcherClient) Watch(ctx context.Context, key string, opts ...clientv3.
 		close(w.out)
 		return w.out
 	}
-	if !c.db.register(w) {
+	rev, ok := c.db.register(w)
+	if !ok {
 		return refuse(rpctypes.ErrorDesc(errStopped))
 	}
 	c.watchers[w] = struct{}{}
 	if op.IsCreatedNotify() {
 		// The channel is empty and has room for one.
-		w.out <- clientv3.WatchResponse{Header: c.db.header(c.db.Revision()), Created: true}
+		w.out <- clientv3.WatchResponse{Header: c.db.header(rev), Created: true}
 	}
 	go func() {
 		w.run(ctx, c.closed)
