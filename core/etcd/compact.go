@@ -18,7 +18,9 @@ const compactBatch = 1000
 // compaction, ErrGRPCFutureRev when rev is above the newest revision,
 // ErrGRPCStopped after Close, or that the file could not be written.
 func (db *DB) Compact(ctx context.Context, rev int64) error {
-	db.compactMu.Lock()
+	if err := db.take(ctx, db.compactMu); err != nil {
+		return err
+	}
 	defer db.compactMu.Unlock()
 	if err := db.setCompacted(ctx, rev); err != nil {
 		return err
@@ -32,13 +34,11 @@ func (db *DB) Compact(ctx context.Context, rev int64) error {
 // setCompacted makes rev the compaction revision, for good: a crash from here on
 // finds it at the next start.
 func (db *DB) setCompacted(ctx context.Context, rev int64) error {
-	db.writeMu.Lock()
+	if err := db.take(ctx, db.writeMu); err != nil {
+		return err
+	}
 	defer db.writeMu.Unlock()
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case db.isClosed():
-		return errStopped
 	case rev <= db.compactRev:
 		return rpctypes.ErrGRPCCompacted
 	case rev > db.rev:
@@ -62,10 +62,10 @@ func (db *DB) dropHistory(rev int64) error {
 	// The revisions that lost versions.
 	touched := map[int64]struct{}{}
 	for next, more := "", true; more; {
-		if db.isClosed() {
-			return errStopped
+		var err error
+		if next, more, err = db.dropVersions(rev, next, touched); err != nil {
+			return err
 		}
-		next, more = db.dropVersions(rev, next, touched)
 	}
 	revs := make([]int64, 0, len(touched))
 	for r := range touched {
@@ -76,9 +76,6 @@ func (db *DB) dropHistory(rev int64) error {
 	// bring the key back to life.
 	sort.Slice(revs, func(i, j int) bool { return revs[i] < revs[j] })
 	for _, r := range revs {
-		if db.isClosed() {
-			return errStopped
-		}
 		if err := db.shrinkRecord(r); err != nil {
 			return err
 		}
@@ -91,9 +88,13 @@ func (db *DB) dropHistory(rev int64) error {
 }
 
 // dropVersions compacts the histories of up to compactBatch keys from key on, and
-// returns where to go on. It notes the revisions of what it dropped.
-func (db *DB) dropVersions(rev int64, key string, touched map[int64]struct{}) (next string, more bool) {
-	db.writeMu.Lock()
+// returns where to go on. It notes the revisions of what it dropped. It fails with
+// rpctypes.ErrGRPCStopped after Close.
+func (db *DB) dropVersions(rev int64, key string, touched map[int64]struct{}) (next string, more bool, err error) {
+	// What has begun goes on without its caller: a compaction has no way back.
+	if err := db.take(context.Background(), db.writeMu); err != nil {
+		return "", false, err
+	}
 	defer db.writeMu.Unlock()
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -115,13 +116,16 @@ func (db *DB) dropVersions(rev int64, key string, touched map[int64]struct{}) (n
 	for _, h := range empty {
 		db.index.remove(h)
 	}
-	return next, more
+	return next, more, nil
 }
 
 // shrinkRecord removes from the record of rev what is no longer in the index, and
-// the record itself when nothing is left of it.
+// the record itself when nothing is left of it. It fails with
+// rpctypes.ErrGRPCStopped after Close, or that the record could not be written.
 func (db *DB) shrinkRecord(rev int64) error {
-	db.writeMu.Lock()
+	if err := db.take(context.Background(), db.writeMu); err != nil {
+		return err
+	}
 	defer db.writeMu.Unlock()
 	key := revisionKey(rev)
 	payload, ok, err := db.journal.Get(key)

@@ -87,9 +87,9 @@ type DB struct {
 	running sync.WaitGroup
 
 	// compactMu admits one compaction. Taken before writeMu.
-	compactMu sync.Mutex
+	compactMu turn
 	// writeMu admits one writer; see the package comment for the order of locks.
-	writeMu sync.Mutex
+	writeMu turn
 
 	mu     sync.RWMutex // guards all below
 	closed bool
@@ -139,6 +139,8 @@ func Open(opts Options) (*DB, error) {
 		clock:      opts.Clock,
 		journal:    j,
 		done:       make(chan struct{}),
+		compactMu:  newTurn(),
+		writeMu:    newTurn(),
 		rev:        firstRev,
 		compactRev: -1,
 		index:      newKeyIndex(),
@@ -157,7 +159,8 @@ func Open(opts Options) (*DB, error) {
 }
 
 // Close ends all watches and goroutines of the store and closes the file. Requests
-// fail with rpctypes.ErrStopped from then on. A second Close does nothing.
+// fail with rpctypes.ErrStopped from then on, those that wait for a Hold, too; the
+// Hold itself must be released before Close returns. A second Close does nothing.
 //
 // It returns the error of closing the file, if any.
 func (db *DB) Close() error {

@@ -122,14 +122,10 @@ func (db *DB) grantLease(ctx context.Context, id, ttl int64) (*lease, error) {
 	if ttl > maxLeaseTTL {
 		return nil, rpctypes.ErrGRPCLeaseTTLTooLarge
 	}
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := db.take(ctx, db.writeMu); err != nil {
 		return nil, err
 	}
-	if db.isClosed() {
-		return nil, errStopped
-	}
+	defer db.writeMu.Unlock()
 	for id == 0 {
 		if n := randomID(); db.leases.byID[n] == nil {
 			id = n
@@ -165,14 +161,10 @@ func (db *DB) addLease(id, ttl int64) (*lease, error) {
 // It fails with rpctypes.ErrGRPCLeaseNotFound, ErrGRPCStopped after Close, or
 // that the record could not be written.
 func (db *DB) revokeLease(ctx context.Context, id int64, ifExpired bool) error {
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := db.take(ctx, db.writeMu); err != nil {
 		return err
 	}
-	if db.isClosed() {
-		return errStopped
-	}
+	defer db.writeMu.Unlock()
 	l := db.leases.byID[id]
 	if l == nil {
 		return rpctypes.ErrGRPCLeaseNotFound

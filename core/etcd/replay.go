@@ -75,7 +75,8 @@ func (db *DB) superseded(c *commit) (names []string) {
 	return names
 }
 
-// Hold is a store in which nothing is written. All others who want to write wait.
+// Hold is a store in which nothing is written. All others who want to write wait,
+// each as long as its context.
 type Hold struct {
 	db      *DB
 	release func()

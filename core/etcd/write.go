@@ -12,16 +12,10 @@ import (
 // ctx when it ended before the turn came, rpctypes.ErrGRPCStopped after Close, or
 // that the record could not be written.
 func (db *DB) write(ctx context.Context, decide func(*view) error) (int64, error) {
-	db.writeMu.Lock()
-	defer db.writeMu.Unlock()
-	// A request that waited for its turn until its caller gave up must not happen
-	// any more. Later it is too late: the record decides.
-	if err := ctx.Err(); err != nil {
+	if err := db.take(ctx, db.writeMu); err != nil {
 		return 0, err
 	}
-	if db.isClosed() {
-		return 0, errStopped
-	}
+	defer db.writeMu.Unlock()
 	w := view{db: db, rev: db.rev}
 	if err := decide(&w); err != nil {
 		return 0, err
