@@ -95,6 +95,7 @@ type chainConfig struct {
 	servers   []string // storage addresses, see store.go
 	tokens    *serviceAccountTokens
 	dialer    *node.Dialer
+	done      <-chan struct{} // closed when the server is to end
 }
 
 // build assembles apiextensions -> kube-apiserver -> aggregator as
@@ -143,7 +144,8 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	extensions, err := c.extensions(*generic, etcd, inf, resolver, kube.ControlPlane.ProxyTransport)
+	writes := &ownWrites{RoundTripper: c.loopback.Transport, done: c.done}
+	extensions, err := c.extensions(*generic, etcd, inf, resolver, kube.ControlPlane.ProxyTransport, writes)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("complete the configuration: %w", err)
 	}
-	server, err := createServerChain(completed)
+	server, err := createServerChain(completed, writes)
 	if err != nil {
 		return nil, fmt.Errorf("create the server chain: %w", err)
 	}
@@ -385,9 +387,12 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 }
 
 // extensions is the configuration of the CRD server, as
-// controlplane/apiserver.CreateAPIExtensionsConfig makes it.
-func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.EtcdOptions, inf informers.SharedInformerFactory, resolver webhook.ServiceResolver, transport *http.Transport) (*apiextensionsapiserver.Config, error) {
+// controlplane/apiserver.CreateAPIExtensionsConfig makes it. Its controllers
+// write by writes.
+func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.EtcdOptions, inf informers.SharedInformerFactory, resolver webhook.ServiceResolver, transport *http.Transport, writes *ownWrites) (*apiextensionsapiserver.Config, error) {
 	g.PostStartHooks = map[string]genericapiserver.PostStartHookConfigEntry{}
+	g.LoopbackClientConfig = rest.CopyConfig(c.loopback)
+	g.LoopbackClientConfig.Transport = writes
 	g.RESTOptionsGetter = nil
 	e := *etcd
 	e.StorageConfig.Codec = apiextensionsapiserver.Codecs.LegacyCodec(apiextensionsv1beta1.SchemeGroupVersion, apiextensionsv1.SchemeGroupVersion)

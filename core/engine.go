@@ -138,7 +138,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens, dialer: dialer}.build()
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens, dialer: dialer, done: running.Done()}.build()
 	if err != nil {
 		return nil, err
 	}

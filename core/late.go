@@ -20,13 +20,10 @@ const latest = 500 * time.Millisecond
 // acted fail nearly every time, and not once in a hundred times on a machine that
 // happens to be busy.
 //
-// What tests themselves watch is not held up, and neither are CRDs: upstream's
-// finalizer gives up where its own last change comes late, until the informer's
-// resync (crd_finalizer.go: a conflict is no reason to try again, and neither is
-// a change of the condition Terminating).
+// What tests themselves watch is not held up.
 func late(r *http.Request, events io.ReadCloser) io.ReadCloser {
 	switch watch := r.URL.Query().Get("watch"); {
-	case watch != "true" && watch != "1", strings.Contains(r.UserAgent(), ".test/"), strings.HasSuffix(r.URL.Path, "/customresourcedefinitions"):
+	case watch != "true" && watch != "1", strings.Contains(r.UserAgent(), ".test/"):
 		return events
 	}
 	l := &lateEvents{ReadCloser: events, pieces: make(chan latePiece, 1<<16), closed: make(chan struct{})}

@@ -34,12 +34,13 @@ import (
 // core/itemjson. There is no other place to say which serializer a group has.
 // TestServersAreUpstreams fails when upstream's functions are no longer those
 // that this follows.
-func createServerChain(config app.CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
+func createServerChain(config app.CompletedConfig, writes *ownWrites) (*aggregatorapiserver.APIAggregator, error) {
 	notFound := notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
 	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegateWithCustomHandler(notFound))
 	if err != nil {
 		return nil, fmt.Errorf("API extensions: %w", err)
 	}
+	writes.follow(extensions.Informers.Apiextensions().V1().CustomResourceDefinitions().Informer())
 	crds := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer)
 	if err != nil {

@@ -1,0 +1,163 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Each CRD that is deleted goes, also when the finalizer is refused at first
+// because nobody has used its resource before. Without ownWrites one of the first
+// rounds leaves a CRD behind on a busy machine.
+func TestCRDsOfOneGroupAreDeletedTogether(t *testing.T) {
+	client, err := apiextensionsclient.NewForConfig(start(t, Config{}).RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds := client.ApiextensionsV1().CustomResourceDefinitions()
+	for round := range 20 {
+		both := []*apiextensionsv1.CustomResourceDefinition{
+			newCRD(fmt.Sprintf("round%d.example.com", round), "saws", "Saw"),
+			newCRD(fmt.Sprintf("round%d.example.com", round), "planes", "Plane"),
+		}
+		for _, crd := range both {
+			if _, err := crds.Create(t.Context(), crd, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, crd := range both {
+			eventually(t, crd.Name+" is established", func(ctx context.Context) (bool, error) {
+				got, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
+				return err == nil && apihelpers.IsCRDConditionTrue(got, apiextensionsv1.Established), err
+			})
+		}
+		for _, crd := range both {
+			if err := crds.Delete(t.Context(), crd.Name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, crd := range both {
+			eventually(t, crd.Name+" is gone", func(ctx context.Context) (bool, error) {
+				_, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
+				if apierrors.IsNotFound(err) {
+					return true, nil
+				}
+				return false, err
+			})
+		}
+	}
+}
+
+func newCRD(group, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group,
+			Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: kind},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+		},
+	}
+}
+
+type handleRoundTrip func(*http.Request) (*http.Response, error)
+
+func (f handleRoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// storeInformer is an informer as far as ownWrites knows one.
+type storeInformer struct {
+	cache.SharedIndexInformer
+	store cache.Store
+}
+
+func (s storeInformer) GetStore() cache.Store { return s.store }
+
+// A write is answered when the informer has it, or something newer, or knows that
+// the object is gone; and it is answered when the informer hears nothing.
+func TestOwnWritesAreHeardFirst(t *testing.T) {
+	crd := func(uid types.UID, version string) *apiextensionsv1.CustomResourceDefinition {
+		c := newCRD("example.com", "saws", "Saw")
+		c.UID, c.ResourceVersion = uid, version
+		return c
+	}
+	var record bytes.Buffer
+	codec := protobufserializer.NewSerializer(apiextensionsserver.Scheme, apiextensionsserver.Scheme)
+	if err := codec.Encode(crd("a", "10"), &record); err != nil {
+		t.Fatal(err)
+	}
+	for what, hears := range map[string]func(store cache.Store) error{
+		"the write":           func(s cache.Store) error { return s.Update(crd("a", "10")) },
+		"a later one":         func(s cache.Store) error { return s.Update(crd("a", "11")) },
+		"the deletion":        func(s cache.Store) error { return s.Delete(crd("a", "12")) },
+		"another of its name": func(s cache.Store) error { return s.Update(crd("b", "13")) },
+		"nothing":             nil,
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+				if err := store.Add(crd("a", "9")); err != nil {
+					t.Fatal(err)
+				}
+				writes := &ownWrites{RoundTripper: handleRoundTrip(func(*http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(record.Bytes()))}, nil
+				})}
+				writes.follow(storeInformer{store: store})
+				answered := make(chan []byte)
+				go func() {
+					defer close(answered)
+					r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://in-process/", nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					response, err := writes.RoundTrip(r)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					body, err := io.ReadAll(response.Body)
+					if err != nil {
+						t.Error(err)
+					}
+					answered <- body
+				}()
+				time.Sleep(ownWritesPatience / 2) // of the bubble's clock
+				select {
+				case <-answered:
+					t.Fatal("answered before the informer had heard of it")
+				default:
+				}
+				began := time.Now()
+				if hears != nil {
+					if err := hears(store); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if body := <-answered; !bytes.Equal(body, record.Bytes()) {
+					t.Errorf("the answer has %d bytes, want %d", len(body), record.Len())
+				}
+				if took := time.Since(began); hears != nil && took > ownWritesPoll {
+					t.Errorf("answered %v after the informer had heard of it", took)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+)
+
+const (
+	ownWritesPoll     = time.Millisecond
+	ownWritesPatience = 5 * time.Second // an informer that hears nothing for so long has other troubles
+)
+
+// ownWrites is the transport of controllers that share an informer: an object
+// that one of them has written is answered when the informer has it. So none of
+// them works with a state that is older than its own last write.
+//
+// Upstream's controllers of CRDs need that. The finalizer is the first to ask
+// for a custom resource that nobody has used: the watch cache is made for it,
+// and refuses lists until it is filled. The finalizer writes the refusal into
+// the condition Terminating and tries again 5 ms later. When its informer has
+// not heard of that write by then, the next write is a conflict, after which
+// it waits to be called again; and a change of Terminating alone does not call
+// it (crd_finalizer.go). The CRD then stays until the informer's resync, five
+// minutes later. A kube-apiserver's informer is seldom that late. Here
+// controllers, scheduler and kubelets want the same processor.
+type ownWrites struct {
+	http.RoundTripper
+	informer atomic.Pointer[cache.SharedIndexInformer]
+	done     <-chan struct{} // closed when nobody needs to wait any more
+}
+
+// follow sets the informer; until then nothing waits.
+func (o *ownWrites) follow(informer cache.SharedIndexInformer) { o.informer.Store(&informer) }
+
+// RoundTrip returns what the transport below does. It waits for the informer
+// for at most ownWritesPatience, and not longer than the request's context.
+func (o *ownWrites) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := o.RoundTripper.RoundTrip(r)
+	if err != nil || response.StatusCode != http.StatusOK || r.Method != http.MethodPut && r.Method != http.MethodPatch {
+		return response, err
+	}
+	informer := o.informer.Load()
+	if informer == nil {
+		return response, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	if written, ok := storedObject(body); ok {
+		o.wait(r.Context(), (*informer).GetStore(), written)
+	}
+	return response, nil
+}
+
+// wait returns when store has written or what came after it.
+func (o *ownWrites) wait(ctx context.Context, store cache.Store, written metav1.Object) {
+	if heard(store, written) {
+		return
+	}
+	patience := time.NewTimer(ownWritesPatience)
+	defer patience.Stop()
+	tick := time.NewTicker(ownWritesPoll)
+	defer tick.Stop()
+	for !heard(store, written) {
+		select {
+		case <-tick.C:
+		case <-patience.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-o.done:
+			return
+		}
+	}
+}
+
+// heard reports whether store has what was written or something newer. An object
+// that is not in the store has been deleted since, because controllers write what
+// they have found there.
+func heard(store cache.Store, written metav1.Object) bool {
+	item, ok, err := store.GetByKey(cache.MetaObjectToName(written).String())
+	if err != nil || !ok {
+		return true
+	}
+	known, ok := item.(metav1.Object)
+	if !ok || known.GetUID() != written.GetUID() {
+		return true
+	}
+	order, err := resourceversion.CompareResourceVersion(known.GetResourceVersion(), written.GetResourceVersion())
+	return err != nil || order >= 0
+}
+
+// storedObject reads the metadata of an object in protobuf. All kinds have it in
+// the same field.
+func storedObject(record []byte) (metav1.Object, bool) {
+	wire, ok := bytes.CutPrefix(record, protobufPrefix)
+	if !ok {
+		return nil, false
+	}
+	var unknown runtime.Unknown
+	var object metav1.PartialObjectMetadata
+	if unknown.Unmarshal(wire) != nil || object.Unmarshal(unknown.Raw) != nil {
+		return nil, false
+	}
+	return &object, object.ResourceVersion != ""
+}
