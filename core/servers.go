@@ -105,7 +105,7 @@ func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericap
 	})
 	if utilfeature.DefaultFeatureGate.Enabled(features.MultiCIDRServiceAllocator) {
 		server.GenericAPIServer.AddPostStartHookOrDie("start-kubernetes-service-cidr-controller", func(hook genericapiserver.PostStartHookContext) error {
-			defaultservicecidr.NewController(config.Extra.ServiceIPRange, config.Extra.SecondaryServiceIPRange, client).Start(hook)
+			defaultservicecidr.NewController(config.Extra.ServiceIPRange, config.Extra.SecondaryServiceIPRange, serviceCIDRClient{client}).Start(hook)
 			return nil
 		})
 	}
