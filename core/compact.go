@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/storage/etcd3"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
 )
 
 // CompactPath answers a POST by compacting the store's history up to now, for
@@ -46,9 +45,7 @@ const compactRevKey = "compact_rev_key"
 // compact compacts up to the newest revision and returns it. It does so as the
 // compaction of another API server would, so that this one's caches hear of it.
 func compact(r *http.Request, servers []string) (int64, error) {
-	transport := storagebackend.NewDefaultConfig(storagePrefix, nil).Transport
-	transport.ServerList = servers
-	client, err := newETCD3Client(transport)
+	client, err := dialStore(servers)
 	if err != nil {
 		return 0, err
 	}

@@ -35,7 +35,8 @@ type Engine struct {
 	inProcess *transport
 	loopback  *rest.Config
 	store     *etcd.DB // nil with a real etcd
-	held      *etcd.Hold
+	servers   []string // storage addresses, see store.go
+	frozen    frozen
 	tokens    *serviceAccountTokens
 	loops     *controlLoops
 
@@ -159,6 +160,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		inProcess: inProcess,
 		loopback:  loopback,
 		store:     store,
+		servers:   servers,
 		tokens:    tokens,
 		loops:     loops,
 		started:   make(chan struct{}),
@@ -227,6 +229,9 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 		case <-caller.Done():
 		case e.err = <-failed:
 		}
+		// Requests that wait to write are let go: the start may wait for one,
+		// and the server waits for all.
+		e.frozen.end()
 		// Upstream ends the process when a hook's context ends before the hook
 		// is done, and when the namespace controller gets no answer while it is
 		// built: the start is given the time to finish.

@@ -138,9 +138,58 @@ func signer(pkcs8 []byte) (crypto.Signer, error) {
 // used. Without them it may succeed.
 var ErrKept = errors.New("what was kept of an earlier engine cannot be used")
 
-// Freeze holds back all writes to the store, until Renew or Restore: what is copied
-// from then on is at the same revision for all. Requests that write wait.
-func (e *Engine) Freeze() { e.held = e.store.Hold() }
+// errNotFrozen is of what only an engine that was frozen can do.
+var errNotFrozen = errors.New("the engine was not frozen")
+
+// frozen is an engine's hold on its store.
+type frozen struct {
+	mu    sync.Mutex
+	hold  *etcd.Hold // nil when the engine is not frozen
+	ended bool       // nothing is held any more
+}
+
+// thaw lets others write.
+func (f *frozen) thaw() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.thawLocked()
+}
+
+func (f *frozen) thawLocked() {
+	if f.hold != nil {
+		f.hold.Release()
+		f.hold = nil
+	}
+}
+
+// end is thaw for good.
+func (f *frozen) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	f.thawLocked()
+}
+
+// Freeze holds back all writes to the store, until Renew, Restore, TakeOver or
+// Close: what is copied from then on is at the same revision for all. Requests that
+// write wait, each as long as its context. Freezing twice is harmless.
+//
+// It fails on an engine over etcd servers, to which others write, and on one that
+// ends.
+func (e *Engine) Freeze() error {
+	if e.store == nil {
+		return errors.New("freeze: an engine over etcd servers cannot hold back what others write")
+	}
+	e.frozen.mu.Lock()
+	defer e.frozen.mu.Unlock()
+	switch {
+	case e.frozen.ended:
+		return errors.New("freeze: the engine has ended")
+	case e.frozen.hold == nil:
+		e.frozen.hold = e.store.Hold()
+	}
+	return nil
+}
 
 // Renew gives an engine that was made with Config.AwaitIdentity its own keys and
 // certificates, new state to upstream's random generators, and its cluster a UID
@@ -152,9 +201,12 @@ func (e *Engine) Freeze() { e.held = e.store.Hold() }
 // born with: their UIDs and creation times are those of the original.
 //
 // It returns the identity, for Restore; it is a secret. It fails when there is no
-// randomness, with ctx's error when that ends first, and when the engine has ended
-// or never came to run its controllers.
+// randomness, with ctx's error when that ends first, on an engine over etcd
+// servers, and when the engine has ended or never came to run its controllers.
 func (e *Engine) Renew(ctx context.Context) ([]byte, error) {
+	if e.store == nil {
+		return nil, errors.New("renew: an engine over etcd servers has the identity that is kept there")
+	}
 	id, err := newIdentity(Config{})
 	if err != nil {
 		return nil, fmt.Errorf("renew: %w", err)
@@ -163,9 +215,7 @@ func (e *Engine) Renew(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("renew: %w", err)
 	}
-	if e.held != nil {
-		e.held.Release()
-	}
+	e.frozen.thaw()
 	if err := e.renewClusterUID(ctx); err != nil {
 		return nil, fmt.Errorf("renew: %w", err)
 	}
@@ -179,10 +229,12 @@ func (e *Engine) Renew(ctx context.Context) ([]byte, error) {
 // with what Config.Tap is told of from then on, all that Config.Entries needs. It
 // must be called before Renew and Restore. The error is that of a damaged store.
 func (e *Engine) Base() ([]etcd.Entry, error) {
-	if e.held == nil {
-		return nil, errors.New("the engine was not frozen")
+	e.frozen.mu.Lock()
+	defer e.frozen.mu.Unlock()
+	if e.frozen.hold == nil {
+		return nil, errNotFrozen
 	}
-	return e.held.Entries()
+	return e.frozen.hold.Entries()
 }
 
 // Restore is Renew for an engine that is to be what another copy has become: with
@@ -199,10 +251,7 @@ func (e *Engine) Restore(ctx context.Context, kept []byte, entries []etcd.Entry)
 	if err != nil {
 		return fmt.Errorf("restore the identity: %w", err)
 	}
-	if e.held == nil {
-		return errors.New("restore the objects: the engine was not frozen")
-	}
-	if err := e.leap(func() error { return e.held.Replay(entries) }); err != nil {
+	if err := e.leap(func(h *etcd.Hold) error { return h.Replay(entries) }); err != nil {
 		return fmt.Errorf("restore the objects: %w", err)
 	}
 	if err := e.identify(ctx, id); err != nil {
@@ -216,7 +265,14 @@ const leapPatience = 10 * time.Second
 
 // leap has f change the store, which is held, and lets others write again if that
 // succeeds. Controllers, scheduler and kubelets hear of it when all caches have it.
-func (e *Engine) leap(f func() error) error {
+// It fails with errNotFrozen and as f does.
+func (e *Engine) leap(f func(*etcd.Hold) error) error {
+	e.frozen.mu.Lock()
+	defer e.frozen.mu.Unlock()
+	hold := e.frozen.hold
+	if hold == nil {
+		return errNotFrozen
+	}
 	var step *informerset.Step
 	select {
 	case <-e.started:
@@ -224,16 +280,16 @@ func (e *Engine) leap(f func() error) error {
 	default: // they will begin with all that there is
 	}
 	last := map[schema.GroupKind]int64{}
-	from := e.held.Revision()
-	err := f()
+	from := hold.Revision()
+	err := f(hold)
 	if err == nil {
-		e.held.Changed(from, func(_, value string, rev int64) {
+		hold.Changed(from, func(_, value string, rev int64) {
 			if of, ok := storedType([]byte(value)); ok {
 				kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()
 				last[kind] = max(last[kind], rev)
 			}
 		})
-		e.held.Release()
+		e.frozen.thawLocked()
 	}
 	if step != nil {
 		go func() {

@@ -195,7 +195,9 @@ func TestKeptIdentity(t *testing.T) {
 		t.Error("another identity came back")
 	}
 	e := start(t, Config{AwaitIdentity: true})
-	e.Freeze()
+	if err := e.Freeze(); err != nil {
+		t.Fatal(err)
+	}
 	for what, damaged := range map[string][]byte{"nothing": nil, "half": kept[:len(kept)/2], "no keys": []byte("{}")} {
 		if err := e.Restore(t.Context(), damaged, nil); err == nil || !strings.Contains(err.Error(), "restore the identity") {
 			t.Errorf("%s: %v", what, err)

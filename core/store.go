@@ -56,3 +56,11 @@ func registerStore(db *etcd.DB) (address string, unregister func()) {
 	stores.byID.Store(address, db)
 	return address, func() { stores.byID.Delete(address) }
 }
+
+// dialStore returns a client of the store at these addresses, in this process or
+// not, which the caller closes.
+func dialStore(servers []string) (*kubernetes.Client, error) {
+	transport := storagebackend.NewDefaultConfig(storagePrefix, nil).Transport
+	transport.ServerList = servers
+	return newETCD3Client(transport)
+}

@@ -32,12 +32,9 @@ func (e *Engine) TakeOver(ctx context.Context, kept []byte, base, entries []etcd
 	if err != nil {
 		return nil, fmt.Errorf("restore the identity: %w", err)
 	}
-	if e.held == nil {
-		return nil, errors.New("restore the objects: the engine was not frozen")
-	}
 	var left []etcd.LeftOut
-	err = e.leap(func() (err error) {
-		left, err = e.held.Adopt(base, entries, adoption)
+	err = e.leap(func(h *etcd.Hold) (err error) {
+		left, err = h.Adopt(base, entries, adoption)
 		return err
 	})
 	if err != nil {

@@ -101,7 +101,9 @@ func TestTakeOver(t *testing.T) {
 	}
 
 	e := start(t, Config{AwaitIdentity: true})
-	e.Freeze()
+	if err := e.Freeze(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := e.TakeOver(ctx, identity[:10], nil, entries); err == nil || !strings.Contains(err.Error(), "restore the identity") {
 		t.Errorf("half an identity: %v", err)
 	}
@@ -185,7 +187,9 @@ func TestControllersTakeOver(t *testing.T) {
 
 	e := start(t, Config{AwaitIdentity: true, Nodes: 1})
 	<-e.started
-	e.Freeze()
+	if err := e.Freeze(); err != nil {
+		t.Fatal(err)
+	}
 	if left, err := e.TakeOver(ctx, identity, nil, entries); err != nil || len(left) > 1 { // the API server's note of its last compaction
 		t.Fatal(left, err)
 	}

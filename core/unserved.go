@@ -75,7 +75,11 @@ var internalKinds = map[string]bool{"RangeAllocation": true}
 
 // eachStored calls f with the type of each record that has one.
 func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error {
-	store := e.store.Client()
+	store, err := dialStore(e.servers)
+	if err != nil {
+		return fmt.Errorf("reach the store: %w", err)
+	}
+	defer store.Close()
 	options := clientv3kubernetes.ListOptions{Limit: unservedPage}
 	for {
 		page, err := store.Kubernetes.List(ctx, storagePrefix+"/", options)

@@ -120,7 +120,9 @@ func run(host *boundary.Host, start time.Time) error {
 	for running := true; running; {
 		select {
 		case <-freezing:
-			engine.Freeze()
+			if err := engine.Freeze(); err != nil {
+				return errors.Join(err, engine.Close())
+			}
 			host.Stage("frozen", time.Since(start))
 		case <-thawed:
 			start = time.Now()
