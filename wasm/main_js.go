@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/requestlog"
+	"github.com/kubetab/kubetab/tutorials/evaluate"
 	"github.com/kubetab/kubetab/wasm/boundary"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
@@ -114,6 +116,11 @@ func run(host *boundary.Host, start time.Time) error {
 		}
 		defer terminals.Close() // what it may return is of no interest any more
 		handler = withSettings(with, s, engine)
+		lesson := evaluate.New(evaluate.Config{
+			Client: engine.RESTConfig(), Requests: requests, Clock: c.Clock, Namespace: terminals.SetNamespace, Log: log.Printf,
+		})
+		defer lesson.Close()
+		handler = withLesson(handler, lesson.Handler())
 	}
 	b.SetHandler(withRequestLog(handler, requests))
 
@@ -145,6 +152,17 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	return engine.Close()
+}
+
+// withLesson serves the lesson that somebody works on beside the API, to the page as well.
+func withLesson(api, lesson http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == evaluate.Path {
+			lesson.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }
 
 // withRequestLog serves the log beside the API, to the page whose engine this is. Not by an http.ServeMux, which would

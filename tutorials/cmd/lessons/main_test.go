@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kubetab/kubetab/tutorials"
+	"github.com/kubetab/kubetab/tutorials/load"
+)
+
+const root = "../.."
+
+func readAll(t *testing.T) *load.Tutorials {
+	t.Helper()
+	all, err := load.All(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	for name, c := range map[string]struct {
+		want   []byte
+		option string
+	}{
+		"COVERAGE.md": {coverageFile(readAll(t)), "-coverage"},
+		"schema.json": {schemaFile(), "-schema"},
+	} {
+		got, err := os.ReadFile(root + "/" + name)
+		if err != nil || !bytes.Equal(got, c.want) {
+			t.Errorf("%s is not what the lessons say (%v): run go run ./tutorials/cmd/lessons %s", name, err, c.option)
+		}
+	}
+}
+
+// parts of the course that are complete: every heading of the reference must be covered once all of them are.
+const allParts = 10
+
+// TestEveryHeadingIsCovered fails on a heading that no lesson teaches, once the course has all of its parts.
+func TestEveryHeadingIsCovered(t *testing.T) {
+	all := readAll(t)
+	by := taughtBy(all)
+	var missing []string
+	for _, h := range all.Headings {
+		if len(by[h.Number]) == 0 {
+			missing = append(missing, h.Number)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	if len(all.Course.Parts) >= allParts {
+		t.Errorf("no lesson covers %s", strings.Join(missing, ", "))
+		return
+	}
+	t.Skipf("the course has %d of %d parts; %d of %d headings are not covered yet", len(all.Course.Parts), allParts, len(missing), len(all.Headings))
+}
+
+// mostLesson is how large a lesson may be for the page, in bytes.
+const mostLesson = 20 << 10
+
+func TestPageFiles(t *testing.T) {
+	all := readAll(t)
+	files, err := pageFiles(os.DirFS(root), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index course
+	if err := json.Unmarshal(files["index.json"], &index); err != nil || index.Parts[0].Lessons[0].ID != "first/request" {
+		t.Fatalf("index.json: %s %v", files["index.json"], err)
+	}
+	for name, text := range files {
+		if len(text) > mostLesson && strings.HasSuffix(name, ".json") && name != "index.json" {
+			t.Errorf("%s has %d bytes, and %d is allowed", name, len(text), mostLesson)
+		}
+	}
+	for _, p := range all.Course.Parts {
+		for _, id := range p.Lessons {
+			for _, language := range load.Languages {
+				checkLesson(t, all.Lessons[id], files[id+"."+language+".json"])
+			}
+		}
+	}
+}
+
+// checkLesson reads back what the page is given.
+func checkLesson(t *testing.T, l *load.Lesson, text []byte) {
+	t.Helper()
+	var got struct {
+		lesson
+		Lesson json.RawMessage `json:"lesson"`
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Steps) != len(l.All()) || got.Title == "" {
+		t.Errorf("%s: %d steps, title %q", l.ID, len(got.Steps), got.Title)
+	}
+	d := json.NewDecoder(bytes.NewReader(got.Lesson))
+	d.DisallowUnknownFields() // as the evaluator reads it
+	var begin tutorials.Begin
+	if err := d.Decode(&begin); err != nil {
+		t.Fatalf("%s: %v", l.ID, err)
+	}
+	for i, s := range begin.Lesson.All() {
+		for j, c := range s.Checks {
+			if want := l.All()[i].Checks[j]; c.ID != want.ID || c.Once != want.Once || c.Now != want.Now || c.Title != (tutorials.Text{}) {
+				t.Errorf("%s: check %+v, not %+v", l.ID, c, want)
+			}
+		}
+	}
+}
