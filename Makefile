@@ -20,6 +20,11 @@ LDFLAGS     := -s -w $(X_VERSION) $(X_COMMIT)
 # kubectl is upstream's, and says so.
 KUBECTL_LDFLAGS := -s -w -X $(VERSION_PKG).gitVersion=$(KUBERNETES) -X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES)
 
+# The compiler collects garbage too eagerly for machines with a gigabyte to spare: with this it takes a fifth less time and
+# two fifths more memory (k8s.io/api/core/v1: 6.2 s of a processor instead of 7.8, 620 MB instead of 440). What it makes is
+# the same, and so are the keys of Go's cache. For builds alone: what tests and programs take is measured.
+BUILD_ENV  := env GOGC=400
+
 # The go command for js/wasm, with our twins of upstream files; made by wasm/patch.
 WASM_GO    := build/patch/go
 WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/go_js_wasm_exec
@@ -64,10 +69,10 @@ native: bin-kubetab bin-kubectl ## build bin/kubetab and bin/kubectl
 
 .PHONY: bin-kubetab bin-kubectl
 bin-kubetab:
-	@scripts/step "build bin/kubetab (4 minutes the first time)" go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
+	@scripts/step "build bin/kubetab (4 minutes the first time)" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
 # It shares packages with bin/kubetab, which two builds at once would compile twice.
 bin-kubectl: | bin-kubetab
-	@scripts/step "build bin/kubectl" go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/kubectl k8s.io/kubernetes/cmd/kubectl
+	@scripts/step "build bin/kubectl" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/kubectl k8s.io/kubernetes/cmd/kubectl
 
 .PHONY: patch
 patch:
@@ -80,7 +85,7 @@ CUT := build/wasm/cut
 .PHONY: wasm
 wasm: patch ## build build/wasm: the engine for the browser, what it seldom needs, and a snapshot of it
 	@mkdir -p $(CUT)
-	@scripts/step "build the wasm module (3 minutes the first time)" $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/whole.wasm ./wasm
+	@scripts/step "build the wasm module (3 minutes the first time)" $(BUILD_ENV) $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/whole.wasm ./wasm
 	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
 	@cp build/wasm/wasm_exec.js $(CUT)
 	@$(MAKE) build/wasm/kubetab.wasm
@@ -152,9 +157,9 @@ check-text: setup
 	@scripts/step "go mod tidy changes nothing" sh -c 'go mod tidy -diff && go -C scripts/analyze mod tidy -diff'
 # After what they share with the builds has been compiled.
 check-go: setup | native
-	@scripts/step "vet and staticcheck" scripts/vet $(TAGS)
+	@scripts/step "vet and staticcheck" $(BUILD_ENV) scripts/vet $(TAGS)
 check-js: setup | wasm check-go
-	@scripts/step "vet and staticcheck for js/wasm" scripts/vet $(TAGS) js
+	@scripts/step "vet and staticcheck for js/wasm" $(BUILD_ENV) scripts/vet $(TAGS) js
 check-web: setup
 	@scripts/step "TypeScript and lint" npm run --silent check -w web
 check-size: page
@@ -175,9 +180,13 @@ test-analyze:
 test-go: native
 	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
 
+# The packages that the race detector can look at without compiling Kubernetes once more.
+WITH_RACE := ./core/clock ./core/coreutils ./core/etcd ./core/etcd/internal/... ./core/itemjson ./core/node/container \
+	./core/shell/awk ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
+
 .PHONY: test-race
 test-race:
-	@scripts/step "Go tests with -race" go test -vet=off -tags $(TAGS) -race ./core/etcd ./core/etcd/internal/... ./wasm/bridge/...
+	@scripts/step "Go tests with -race" go test -vet=off -tags $(TAGS) -race -timeout 40m $(WITH_RACE)
 
 # Not part of test: it compiles Kubernetes once more, for 20 minutes or so.
 .PHONY: test-race-all
@@ -210,7 +219,8 @@ test-server: native wasm
 test-web: page chromium
 	@scripts/step "tests of the page" npm test --silent -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
-test-timing: page chromium ## the browser tests that measure time, with nothing beside them
+test-timing: page chromium ## the tests that measure time, with nothing beside them
+	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core -run '^TestManyPods$$'
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
 .PHONY: test-busy
