@@ -9,8 +9,41 @@ try {
   // Storage is closed to this window: the system's theme it is.
 }
 
-// The engine has the longest way to go. The page finds the worker by its address and name: see src/client/home.ts, which
-// also hears of what is wrong with it.
-if (typeof SharedWorker === 'function') {
-  new SharedWorker('__WORKER__', { type: 'module', name: 'kubetab', extendedLifetime: true });
+{
+  // Which cluster this document is in, for as long as it lives: that of the lesson in the address, the one that the address
+  // names, the one that this tab was in, or the visitor's own. See src/client/cluster-names.ts and src/page/engine/here.ts.
+  const folder = new URL('./', document.baseURI).pathname;
+  const isName = (name) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name ?? '');
+  const stored = (storage, key) => {
+    try {
+      return window[storage].getItem(key);
+    } catch {
+      return null; // closed to this window
+    }
+  };
+  const [, part, lesson] =
+    /^#\/lesson\/([a-z0-9-]+)\/([a-z0-9-]+)(?:\/|$)/.exec(location.hash) ?? [];
+  const asked = new URLSearchParams(location.search).get('cluster');
+  const isKnown =
+    asked === 'own' || stored('localStorage', `kubetab.title ${folder}{${asked}}`) !== null;
+  const cluster =
+    [
+      part && `lesson-${part}-${lesson}`,
+      /^(shop|custom|broken)$/.test(asked) && `prepared-${asked}`,
+      isKnown && asked,
+      stored('sessionStorage', `kubetab.in ${folder}`),
+    ].find((name) => name && isName(name)) ?? 'own';
+  document.documentElement.dataset.cluster = cluster;
+  try {
+    sessionStorage.setItem(`kubetab.in ${folder}`, cluster);
+  } catch {
+    // A reload asks the address again.
+  }
+
+  // The engine has the longest way to go. The page finds the worker by its address and name: see src/client/home.ts, which
+  // also hears of what is wrong with it.
+  if (typeof SharedWorker === 'function') {
+    const name = cluster === 'own' ? 'kubetab' : `kubetab{${cluster}}`;
+    new SharedWorker('__WORKER__', { type: 'module', name, extendedLifetime: true });
+  }
 }

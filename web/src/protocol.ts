@@ -14,7 +14,7 @@
  */
 
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
-export type ProtocolVersion = 5;
+export type ProtocolVersion = 6;
 
 /** Name and value as they came: duplicates and their order survive, which a record would lose. */
 export type HeaderPair = readonly [name: string, value: string];
@@ -168,6 +168,19 @@ export interface Ready {
   readonly downloadMs: number;
   readonly stages: readonly StageTime[];
   readonly run: Run;
+  /** Why what happens now is not kept for the next visit; null while it is. */
+  readonly unkept: Unkept | null;
+}
+
+/**
+ * - `full`: the browser has no room. What happens waits in memory, and is kept once there is some.
+ * - `failed`: the browser's storage cannot be read or written.
+ *
+ * What was kept before is as it was. `why` is in the browser's words.
+ */
+export interface Unkept {
+  readonly cause: 'full' | 'failed';
+  readonly why: string;
 }
 
 /** How an engine that is ready came to be. */
@@ -296,7 +309,7 @@ export interface Answers {
 
 /* ------------------------------------------------------------------ page <-> service worker */
 
-/** The service worker has lost its port to the engine (or was restarted by the browser) and asks every page for one. */
+/** The service worker does not know the page's cluster, or has lost its port to the engine of that, and asks for one. */
 export interface WantEngine {
   readonly type: 'want-engine';
 }
@@ -309,9 +322,13 @@ export interface OpenStreams {
 
 export type FromServiceWorker = WantEngine | OpenStreams;
 
-/** One end of a control port to the engine, for the service worker to say hello on. */
+/**
+ * One end of a control port to the engine, for the service worker to say hello on. `cluster` is the one that the page is
+ * in as long as it lives: the page's requests go to no other.
+ */
 export interface EnginePort {
   readonly type: 'engine-port';
+  readonly cluster: string;
   readonly port: MessagePort;
 }
 
@@ -336,3 +353,33 @@ export interface KeepModule {
 }
 
 export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepModule;
+
+/* ------------------------------------------------------------------ BroadcastChannel `kubetab-kept` */
+
+/**
+ * The engine worker of a cluster shall write what it still has to keep, and end. Nobody may be using it. `folder` is that
+ * of the cluster, here and below: see engine/database.ts.
+ */
+export interface EndEngine {
+  readonly type: 'end';
+  readonly folder: string;
+}
+
+/** The engine worker of a cluster shall write what it still has to keep, and answer. */
+export interface Flush {
+  readonly type: 'flush';
+  readonly folder: string;
+  readonly nonce: string;
+}
+
+export interface Flushed {
+  readonly type: 'flushed';
+  readonly nonce: string;
+}
+
+/** Something was deleted: an engine whose storage was full may try again. */
+export interface HasRoom {
+  readonly type: 'has-room';
+}
+
+export type OfKept = EndEngine | Flush | Flushed | HasRoom;

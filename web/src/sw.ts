@@ -10,9 +10,9 @@
  * What it does not do
  *   It holds no cluster. Browsers stop a service worker after some 30 seconds without an event, and in any case after
  *   some minutes, and everything in its memory is gone then. The engine therefore lives in a SharedWorker, and the port
- *   that leads there is only borrowed: a page gives one when it comes. When it is missing, every open page of the site
- *   is asked for a new one, and the first to answer wins. With no page open there is no engine, and the answer is a
- *   Kubernetes Status, 503 with Retry-After, never silence.
+ *   that leads there is only borrowed: a page gives one when it comes, and tells which cluster it is in. What is missing
+ *   is asked for again (client/routes.ts). With no page open there is no engine, and the answer is a Kubernetes Status,
+ *   503 with Retry-After, never silence.
  *
  * Long streams
  *   A watch outlives the 30 seconds only because events keep coming in: while a stream is open the pages are told, and
@@ -27,6 +27,7 @@
  */
 import type { StreamCount } from './client/exchange';
 import { EngineLink } from './client/link';
+import { Routes } from './client/routes';
 import { toResponse, unavailable } from './client/status';
 import { type FileInfo, keptFile, OFFLINE_CACHE } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
@@ -96,63 +97,12 @@ async function keepFiles(): Promise<void> {
 
 /* ---------------------------------------------------------------- the way to the engine */
 
-/** How long pages may take to answer at all. Those of another site's scope, or without an engine, never do. */
-const PAGE_WAIT_MS = 3000;
-/** How long the engine may take to answer on a port that a page has given: it may be busy with its own start. */
-const ENGINE_WAIT_MS = 30_000;
-
-let link: EngineLink | null = null;
-let asking: Promise<EngineLink | null> | null = null;
-let onPort = () => {};
-let onLink: (link: EngineLink) => void = () => {};
-
-const isAlive = (link: EngineLink | null): link is EngineLink => !!link && !link.lost.aborted;
-
-function engine(): Promise<EngineLink | null> {
-  if (isAlive(link)) return Promise.resolve(link);
-  asking ??= askPages().finally(() => {
-    asking = null;
-  });
-  return asking;
-}
-
-/** Asks every page, controlled or not, and takes the first port on which an engine answers. */
-async function askPages(): Promise<EngineLink | null> {
-  const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  if (pages.length === 0) return null;
-  let given = false;
-  const answered = new Promise<EngineLink>((resolve) => {
-    onLink = resolve;
-    onPort = () => {
-      given = true;
-    };
-  });
-  for (const page of pages) say(page, { type: 'want-engine' });
-  const first = await Promise.race([answered, nothingAfter(PAGE_WAIT_MS)]);
-  if (first || !given) return first;
-  return await Promise.race([answered, nothingAfter(ENGINE_WAIT_MS)]);
-}
-
-/** A page gives a port, because it was asked for one or because it has just come. */
-function takePort(port: MessagePort): void {
-  onPort();
-  const candidate = new EngineLink(port, 'service-worker');
-  candidate.welcomed().then(
-    () => {
-      if (isAlive(link)) {
-        candidate.close();
-        return;
-      }
-      link = candidate;
-      onLink(candidate);
-    },
-    () => undefined, // that page's engine is gone too; another page may answer
-  );
-}
-
-function nothingAfter(ms: number): Promise<null> {
-  return new Promise((resolve) => setTimeout(() => resolve(null), ms));
-}
+const routes = new Routes({
+  get: (id) => sw.clients.get(id),
+  windows: () => sw.clients.matchAll({ type: 'window', includeUncontrolled: true }),
+  ask: (page: Client) => say(page, { type: 'want-engine' }),
+  isPage: (url) => /^\/(index\.html)?$/.test(inScope(url) ?? ''),
+});
 
 /* ---------------------------------------------------------------- the API */
 
@@ -186,7 +136,7 @@ sw.addEventListener('fetch', (event) => {
   const path = inScope(url);
   if (path === null) return;
   if (isApi(path)) {
-    event.respondWith(answer(request, path + url.search));
+    event.respondWith(answer(event.clientId, request, path + url.search));
     return;
   }
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
@@ -201,9 +151,9 @@ sw.addEventListener('fetch', (event) => {
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 
-async function answer(request: Request, target: string): Promise<Response> {
-  const found = await engine();
-  if (!found) return toResponse(unavailable(NO_ENGINE, 5));
+async function answer(client: string, request: Request, target: string): Promise<Response> {
+  const found = await routes.of(client, request);
+  if (!(found instanceof EngineLink)) return toResponse(unavailable(found.why, found.retryAfter));
   let response: Response;
   try {
     response = await found.request(request, target, streams);
@@ -214,9 +164,6 @@ async function answer(request: Request, target: string): Promise<Response> {
   }
   return request.mode === 'navigate' ? disarmed(response) : response;
 }
-
-const NO_ENGINE =
-  'There is no API server: it runs in a page of this site, and none is open. Open the page, then try again.';
 
 /** An answer shown as a document of its own: what an object contains must not become a page of this origin. */
 function disarmed(response: Response): Response {
@@ -253,7 +200,7 @@ sw.addEventListener('message', (event) => {
   const message = event.data as ToServiceWorker;
   switch (message.type) {
     case 'engine-port':
-      takePort(message.port);
+      if (event.source) routes.take((event.source as Client).id, message);
       return;
     case 'keep-awake':
       if (event.source) say(event.source as Client, { type: 'open-streams', count: open });

@@ -1,3 +1,5 @@
+import { suffixOf } from './cluster-names';
+
 /**
  * Carries MessagePorts over a BroadcastChannel, which cannot transfer them: for browsers without SharedWorker, where
  * the engine lives in a worker of one tab and the other tabs have no other thread-to-thread way to it.
@@ -28,13 +30,14 @@ type Frame =
 const LAST_WORDS = new Set(['goodbye', 'refused']);
 
 class Bridge {
-  readonly channel = new BroadcastChannel(CHANNEL);
+  readonly channel: BroadcastChannel;
   readonly #side: Side;
   readonly #wires = new Map<string, MessagePort>();
   #open = true;
 
-  constructor(side: Side) {
+  constructor(side: Side, cluster: string) {
     this.#side = side;
+    this.channel = new BroadcastChannel(CHANNEL + suffixOf(cluster));
   }
 
   /** Joins `port` to the wire: what comes out of one goes into the other. */
@@ -86,8 +89,8 @@ class Bridge {
 }
 
 /** In the engine worker: admits tabs that come over the channel. */
-export function listenForTabs(admit: (port: MessagePort) => void): void {
-  const bridge = new Bridge('engine');
+export function listenForTabs(cluster: string, admit: (port: MessagePort) => void): void {
+  const bridge = new Bridge('engine', cluster);
   bridge.channel.onmessage = ({ data }: MessageEvent<Frame>) => {
     if (data.type === 'open') {
       if (bridge.knows(data.wire)) return;
@@ -102,8 +105,11 @@ export function listenForTabs(admit: (port: MessagePort) => void): void {
 }
 
 /** In a tab: gives a control port to the engine worker of another tab, now and whenever a new one announces itself. */
-export function reachOverChannel(onPort: (port: MessagePort) => void): { stop(): void } {
-  const bridge = new Bridge('tab');
+export function reachOverChannel(
+  cluster: string,
+  onPort: (port: MessagePort) => void,
+): { stop(): void } {
+  const bridge = new Bridge('tab', cluster);
   const open = () => {
     const wire = crypto.randomUUID();
     const { port1, port2 } = new MessageChannel();

@@ -1,7 +1,8 @@
 import { reachOverChannel } from './bridge';
+import { suffixOf, workerName } from './cluster-names';
 import { EngineLink } from './link';
 
-/** Held by the tab whose worker runs the engine, in browsers without SharedWorker. */
+/** Held, for each cluster, by the tab whose worker runs its engine, in browsers without SharedWorker. */
 const LEADER_LOCK = 'kubetab-leader';
 
 /**
@@ -20,17 +21,18 @@ export interface HomeEvents {
   onBroken(why: string): void;
 }
 
-/** Connects this tab to the engine and keeps it connected. `reopen` is for when the worker is gone. */
-export function findEngine(events: HomeEvents): { reopen(): void } {
-  return typeof SharedWorker === 'function' ? inSharedWorker(events) : byElection(events);
+/** Connects this tab to the engine of a cluster and keeps it connected. `reopen` is for when the worker is gone. */
+export function findEngine(cluster: string, events: HomeEvents): { reopen(): void } {
+  const isShared = typeof SharedWorker === 'function';
+  return isShared ? inSharedWorker(cluster, events) : byElection(cluster, events);
 }
 
-function inSharedWorker(events: HomeEvents): { reopen(): void } {
+function inSharedWorker(cluster: string, events: HomeEvents): { reopen(): void } {
   const open = () => {
     // public/early.js has begun it, and with the same options: browsers compare them.
     const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
       type: 'module',
-      name: 'kubetab',
+      name: workerName(cluster),
       // Where it is known (Chromium), the worker outlives its last page for some seconds: long enough for a reload,
       // which would otherwise be the end of the cluster when only one tab is open.
       extendedLifetime: true,
@@ -42,11 +44,14 @@ function inSharedWorker(events: HomeEvents): { reopen(): void } {
   return { reopen: open };
 }
 
-function byElection(events: HomeEvents): { reopen(): void } {
+function byElection(cluster: string, events: HomeEvents): { reopen(): void } {
   let worker: Worker | null = null;
   const lead = () => {
     worker?.terminate();
-    worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
+    worker = new Worker(new URL('../engine/worker.ts', import.meta.url), {
+      type: 'module',
+      name: workerName(cluster),
+    });
     const { port1, port2 } = new MessageChannel();
     const link = new EngineLink(port2, 'page');
     worker.onerror = (event) => {
@@ -61,10 +66,10 @@ function byElection(events: HomeEvents): { reopen(): void } {
     lead();
     return { reopen: lead };
   }
-  const following = reachOverChannel((port) => {
+  const following = reachOverChannel(cluster, (port) => {
     if (!worker) events.onLink(new EngineLink(port, 'page'), 'follower');
   });
-  void navigator.locks.request(LEADER_LOCK, () => {
+  void navigator.locks.request(LEADER_LOCK + suffixOf(cluster), () => {
     following.stop();
     lead();
     return new Promise<never>(() => undefined);

@@ -4,6 +4,8 @@ const KEEP_AWAKE_MS = 10_000;
 
 /** What the service worker needs of a page. */
 export interface ServiceWorkerPage {
+  /** What the page is in as long as it lives. */
+  readonly cluster: string;
   /** A new control port to the engine. */
   introduce(): MessagePort;
   /** The page is now controlled, or no longer: requests through the service worker work, or do not. */
@@ -40,7 +42,7 @@ export async function serveServiceWorker(
   const giveEngine = (to: ServiceWorker | null) => {
     if (!to) return;
     const port = page.introduce();
-    say(to, { type: 'engine-port', port }, [port]);
+    say(to, { type: 'engine-port', cluster: page.cluster, port }, [port]);
   };
   serviceWorker.addEventListener('message', ({ data, source }) => {
     const from = source as ServiceWorker | null;

@@ -1,4 +1,4 @@
 import type { ProtocolVersion } from '../protocol';
 
 /** The one protocol version this build speaks. */
-export const PROTOCOL: ProtocolVersion = 5;
+export const PROTOCOL: ProtocolVersion = 6;

@@ -8,8 +8,11 @@ import type {
   Run,
   StageTime,
   ToExchange,
+  Unkept,
 } from '../protocol';
+import { folderOf } from './database';
 import { Kept } from './kept';
+import { answerPages } from './kept-channel';
 import type { ModuleInfo } from './module';
 import type { Outbox } from './outbox';
 import { isDefault, Program } from './program';
@@ -46,17 +49,28 @@ export class Keeper {
   /** Settings that an engine was ready with, to go back to when it does not start with others. */
   #proven: EngineSettings = {};
   #refused: Run['refused'] = null;
+  #unkept: Unkept | null = null;
   /** Why an engine could not live with the cluster of another build, if it could not. */
   #left: string | null = null;
   #restarts = 0;
   #overdue: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(info: ModuleInfo, base: URL) {
+  constructor(info: ModuleInfo, base: URL, cluster: string) {
     this.#info = info;
     this.#base = base;
-    // With its path: another copy of the page on this origin has a cluster of its own.
-    this.#kept = info.snapshot ? new Kept(new URL(info.snapshot.url, base).pathname) : null;
+    // With its path: another copy of the page on this origin has clusters of its own.
+    const folder = folderOf(base.pathname, cluster);
+    this.#kept = info.snapshot ? new Kept(folder + info.snapshot.url) : null;
     this.#state = this.#fresh();
+    if (this.#kept) this.#follow(this.#kept, folder);
+  }
+
+  #follow(kept: Kept, folder: string): void {
+    kept.onUnkept = (unkept) => {
+      this.#unkept = unkept;
+      if (this.#state.phase === 'ready') this.#set({ ...this.#state, unkept });
+    };
+    answerPages(kept, folder, () => this.#program?.stop(this.#engine));
   }
 
   get state(): EngineState {
@@ -93,7 +107,7 @@ export class Keeper {
           const run = { ...origin, refused: this.#refused, notKept: origin.notKept ?? this.#left };
           this.#proven = run.settings;
           this.#kept?.keepSettings(run.settings);
-          this.#set({ phase: 'ready', startMs: ms, downloadMs, stages, run });
+          this.#set({ phase: 'ready', startMs: ms, downloadMs, stages, run, unkept: this.#unkept });
         } else if (this.#state.phase === 'ready') {
           this.#set({ ...this.#state, stages: [...stages] });
         } else {

@@ -1,4 +1,20 @@
-import type { EngineSettings, Run } from '../protocol';
+import type { EngineSettings, Run, Unkept } from '../protocol';
+import {
+  allOf,
+  BYTES,
+  completed,
+  done,
+  FROM,
+  isFull,
+  lock,
+  openDatabase,
+  SETTINGS,
+  STORE,
+  spelled,
+  TIME,
+  timeOf,
+  unspelled,
+} from './database';
 
 /** What an earlier engine has left. */
 export interface Earlier {
@@ -12,22 +28,25 @@ export interface Earlier {
   readonly others: number;
 }
 
-/** What is kept beside the entries. No entry's name begins like these. */
-const SETTINGS = ' settings';
-const FROM = ' from';
-const TIME = ' time';
-
 /**
- * What the cluster of this browser has become, kept from visit to visit in IndexedDB: entries of the engine's journal,
+ * What a cluster of this browser has become, kept from visit to visit in IndexedDB: entries of the engine's journal,
  * under the snapshot they go on from, and the settings that the engine ran with. Another build has another snapshot; what
  * its engine has left is given to the first engine of this build, and is there until that one has become ready with it.
+ * Other clusters have other folders (see database.ts), and are not looked at here.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
  * one began; so what is there is always a state that the cluster had. A first change is written at once. While changes
  * keep coming, a transaction begins every PACE milliseconds, and a tab that is closed loses at most so much: one for each
  * change would keep the browser busier than the API server is.
+ *
+ * When the browser has no room for a transaction, nothing of it is there, and what was there before is. Its changes wait
+ * here then and are written once there is room: it is tried again every AGAIN milliseconds, and when somebody tells that
+ * something was deleted.
  */
 export class Kept {
+  /** Called when what happens is no longer kept, and with null when it is again. */
+  onUnkept: (unkept: Unkept | null) => void = () => undefined;
+
   readonly #base: string;
   readonly #database: Promise<IDBDatabase>;
   #waiting: Change[] = [];
@@ -36,6 +55,15 @@ export class Kept {
   #began = Number.NEGATIVE_INFINITY;
   #written: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** There was no room. */
+  #full = false;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  /** Grows when everything is forgotten: what was being written then is not wanted any more. */
+  #era = 0;
+  #unkept: Unkept | null = null;
+  /** Of the entries that are there, in bytes, and their sum. */
+  readonly #sizes = new Map<string, number>();
+  #bytes = 0;
   /** Whose cluster is being taken over: until it is, nothing is written. */
   #taking: { readonly base: string; unlock: (() => void) | null; forget: boolean } | null = null;
   #ignoresOthers = false;
@@ -43,7 +71,7 @@ export class Kept {
   /** @param base names the snapshot */
   constructor(base: string) {
     this.#base = base;
-    this.#database = open();
+    this.#database = openDatabase();
     this.#database.catch((error) => this.#fail(error));
     void lock(base, Number.POSITIVE_INFINITY); // nobody shall delete what is in use
   }
@@ -55,7 +83,8 @@ export class Kept {
     try {
       await this.#written;
       const others = await this.#others();
-      const mine = await this.#read(this.#base);
+      const mine = this.#withWaiting(await this.#read(this.#base));
+      this.#count(mine.entries);
       if (mine.entries.length > 0 || this.#ignoresOthers) {
         return { ...mine, isOfOther: false, others: others.length };
       }
@@ -72,7 +101,37 @@ export class Kept {
     }
   }
 
-  async #read(base: string): Promise<Pick<Earlier, 'settings' | 'from' | 'entries'>> {
+  /** What is there once what waits for room has been written. */
+  #withWaiting(found: Found): Found {
+    if (this.#waiting.length === 0) return found;
+    const entries = new Map(found.entries);
+    let { settings, from } = found;
+    for (const change of settled(this.#waiting)) {
+      if ('forget' in change) continue;
+      const { name, record } = change;
+      if (record === null) entries.delete(name);
+      else if (name === SETTINGS) settings = unspelled(record);
+      else if (name === FROM) from = unspelled(record);
+      else entries.set(name, record);
+    }
+    const all = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+    return { settings, from: all.length > 0 ? (from ?? 'snapshot') : null, entries: all };
+  }
+
+  #count(entries: Earlier['entries']): void {
+    this.#sizes.clear();
+    this.#bytes = 0;
+    for (const [name, record] of entries) this.#size(name, record);
+  }
+
+  #size(name: string, record: Uint8Array | null): void {
+    if (name === SETTINGS || name === FROM) return;
+    this.#bytes += (record?.byteLength ?? 0) - (this.#sizes.get(name) ?? 0);
+    if (record) this.#sizes.set(name, record.byteLength);
+    else this.#sizes.delete(name);
+  }
+
+  async #read(base: string): Promise<Found> {
     let settings: EngineSettings = {};
     let from: Earlier['from'] = null;
     const entries: [string, Uint8Array][] = [];
@@ -83,10 +142,11 @@ export class Kept {
     ]);
     keys.forEach((key, i) => {
       const name = (key as [string, string])[1];
-      const record = records[i] as Uint8Array;
+      const record: unknown = records[i];
+      if (!(record instanceof Uint8Array)) throw new Error(`The record ${name} cannot be read.`);
       if (name === SETTINGS) settings = unspelled(record);
       else if (name === FROM) from = unspelled(record);
-      else if (name !== TIME) entries.push([name, record]);
+      else if (name !== TIME && name !== BYTES) entries.push([name, record]);
     });
     // Builds before settings were kept wrote entries alone.
     return { settings, from: entries.length > 0 ? (from ?? 'snapshot') : null, entries };
@@ -103,7 +163,7 @@ export class Kept {
     for (const base of bases) {
       if (base === this.#base || base.slice(folder.length).includes('/')) continue;
       const time: Uint8Array | undefined = await done(store.get([base, TIME]));
-      times.set(base, time ? unspelled<number>(time) : 0);
+      times.set(base, timeOf(time));
     }
     return [...times.keys()].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
   }
@@ -144,6 +204,7 @@ export class Kept {
       await done(store.delete(allOf(base)));
       unlock();
     }
+    this.hasRoom();
     return left;
   }
 
@@ -155,13 +216,12 @@ export class Kept {
   /** An engine has become ready, with these settings. */
   keepSettings(settings: EngineSettings): void {
     this.#put({ name: SETTINGS, record: spelled(settings), superseded: [] });
-    this.#put({ name: TIME, record: spelled(Date.now()), superseded: [] });
     const taking = this.#taking;
     if (!taking) return;
     // In the one transaction that begins with what has been waiting.
     if (taking.forget && !this.#stopped) this.#waiting.push({ forget: taking.base });
     this.#endTaking();
-    if (!this.#writing) this.#written = this.#write();
+    this.#begin();
   }
 
   #endTaking(): void {
@@ -183,12 +243,16 @@ export class Kept {
     this.#waiting = [];
     this.#stopped = false;
     this.#ignoresOthers = true;
+    this.#era++;
+    this.#count([]);
     this.#endTaking();
     try {
       const database = await this.#database;
       await done(
         database.transaction(STORE, 'readwrite').objectStore(STORE).delete(allOf(this.#base)),
       );
+      this.#tell(null);
+      this.hasRoom();
     } catch (error) {
       this.#fail(error);
     }
@@ -200,10 +264,30 @@ export class Kept {
     this.#waiting = [];
   }
 
+  /** Resolves when everything that was given to keep is on the disk, or cannot be now. */
+  async flush(): Promise<void> {
+    this.hasRoom();
+    await this.#written;
+  }
+
+  /** Something else has been deleted: what waits for room is tried again. */
+  hasRoom(): void {
+    clearTimeout(this.#again);
+    this.#full = false;
+    this.#begin();
+  }
+
   #put(change: Change): void {
     if (this.#stopped) return;
     this.#waiting.push(change);
-    if (!this.#writing && !this.#taking) this.#written = this.#write();
+    if (!this.#full) this.#begin();
+    // It may be long until there is room, and it is the last state that counts.
+    else if (this.#waiting.length > MOST) this.#waiting = settled(this.#waiting);
+  }
+
+  #begin(): void {
+    if (this.#writing || this.#taking || this.#full || this.#waiting.length === 0) return;
+    this.#written = this.#write();
   }
 
   async #write(): Promise<void> {
@@ -215,22 +299,19 @@ export class Kept {
         this.#began = performance.now();
         const changes = this.#waiting;
         this.#waiting = [];
-        const transaction = database.transaction(STORE, 'readwrite', { durability: 'relaxed' });
-        const store = transaction.objectStore(STORE);
-        for (const change of changes) {
-          if ('forget' in change) {
-            store.delete(allOf(change.forget));
-            continue;
-          }
-          const { name, record, superseded } = change;
-          for (const old of superseded) store.delete([this.#base, old]);
-          if (record === null) store.delete([this.#base, name]);
-          else store.put(record, [this.#base, name]);
+        const era = this.#era;
+        try {
+          await this.#transact(database, changes);
+        } catch (error) {
+          if (!isFull(error)) throw error;
+          if (era !== this.#era || this.#stopped) continue;
+          this.#waiting = settled([...changes, ...this.#waiting]);
+          this.#full = true;
+          this.#again = setTimeout(() => this.hasRoom(), AGAIN);
+          this.#tell({ cause: 'full', why: words(error) });
+          return;
         }
-        await new Promise<void>((resolve, reject) => {
-          transaction.oncomplete = () => resolve();
-          transaction.onabort = () => reject(transaction.error);
-        });
+        this.#tell(null);
       }
     } catch (error) {
       this.#fail(error);
@@ -239,12 +320,51 @@ export class Kept {
     }
   }
 
+  async #transact(database: IDBDatabase, changes: readonly Change[]): Promise<void> {
+    const transaction = database.transaction(STORE, 'readwrite', { durability: 'relaxed' });
+    try {
+      this.#apply(transaction.objectStore(STORE), changes);
+    } catch (error) {
+      transaction.abort(); // all of it or nothing
+      throw error;
+    }
+    await completed(transaction);
+  }
+
+  #apply(store: IDBObjectStore, changes: readonly Change[]): void {
+    for (const change of changes) {
+      if ('forget' in change) {
+        store.delete(allOf(change.forget));
+        continue;
+      }
+      const { name, record, superseded } = change;
+      for (const old of superseded) {
+        store.delete([this.#base, old]);
+        this.#size(old, null);
+      }
+      if (record === null) store.delete([this.#base, name]);
+      else store.put(record, [this.#base, name]);
+      this.#size(name, record);
+    }
+    store.put(spelled(Date.now()), [this.#base, TIME]);
+    store.put(spelled(this.#bytes), [this.#base, BYTES]);
+  }
+
   #fail(error: unknown): void {
     if (this.#stopped) return;
     this.stop();
+    this.#tell({ cause: 'failed', why: words(error) });
     console.warn(`kubetab: the cluster is not kept for the next visit: ${String(error)}`);
   }
+
+  #tell(unkept: Unkept | null): void {
+    if (unkept?.cause === this.#unkept?.cause) return;
+    this.#unkept = unkept;
+    this.onUnkept(unkept);
+  }
 }
+
+type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;
 
 type Change =
   | {
@@ -256,12 +376,32 @@ type Change =
   /** All of another snapshot. */
   | { readonly forget: string };
 
-function allOf(base: string): IDBKeyRange {
-  return IDBKeyRange.bound([base], [base, []]);
+/** The same state with one change for each name at most. */
+function settled(changes: readonly Change[]): Change[] {
+  const forgotten: Change[] = [];
+  const last = new Map<string, Uint8Array | null>();
+  for (const change of changes) {
+    if ('forget' in change) {
+      forgotten.push(change);
+      continue;
+    }
+    for (const old of change.superseded) last.set(old, null);
+    last.set(change.name, change.record);
+  }
+  const named = [...last].map(([name, record]) => ({ name, record, superseded: [] }));
+  return [...forgotten, ...named];
+}
+
+function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The least time from the beginning of a transaction to the next one's, in ms. */
 const PACE = 100;
+/** After how long a full storage is tried again, in ms. */
+const AGAIN = 10_000;
+/** How many changes wait for room before they are settled. */
+const MOST = 1000;
 
 /** Resolves in so many ms; at once when there are none. */
 async function after(ms: number): Promise<void> {
@@ -270,45 +410,3 @@ async function after(ms: number): Promise<void> {
 
 /** How long what another engine keeps is waited for, in ms. */
 const PATIENCE = 3000;
-
-/** Takes the lock of a cluster, until what it returns is called; null when somebody else has it for so many ms. */
-async function lock(base: string, patience: number): Promise<(() => void) | null> {
-  if (!navigator.locks) return () => undefined;
-  const options: LockOptions =
-    patience === 0
-      ? { ifAvailable: true }
-      : Number.isFinite(patience)
-        ? { signal: AbortSignal.timeout(patience) }
-        : {};
-  return new Promise((got) => {
-    navigator.locks
-      .request(`kubetab-kept-${base}`, options, (granted) => {
-        if (!granted) return got(null);
-        return new Promise<void>((unlock) => got(unlock));
-      })
-      .catch(() => got(null));
-  });
-}
-
-function spelled(fact: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(fact));
-}
-
-function unspelled<T>(record: Uint8Array): T {
-  return JSON.parse(new TextDecoder().decode(record)) as T;
-}
-
-const STORE = 'journal';
-
-function open(): Promise<IDBDatabase> {
-  const request = indexedDB.open('kubetab', 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  return done(request);
-}
-
-function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}

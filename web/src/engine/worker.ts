@@ -1,14 +1,16 @@
 /**
- * The engine worker. All state of the cluster is here; pages and the service worker come and go around it.
+ * The engine worker of one cluster, which its name says. All state of the cluster is here; pages and the service worker come and go around it.
  *
  * It runs as a SharedWorker, which every tab of the origin reaches, or - where there is none - as a dedicated Worker of
  * the tab that won the election in home.ts. The only difference is how ports arrive.
  */
 import { listenForTabs } from '../client/bridge';
+import { clusterOfWorker } from '../client/cluster-names';
 import { Keeper } from './keeper';
 import { Parties } from './parties';
 
-const keeper = new Keeper(__MODULE__, new URL('../', self.location.href));
+const cluster = clusterOfWorker(self.name);
+const keeper = new Keeper(__MODULE__, new URL('../', self.location.href), cluster);
 const parties = new Parties(keeper);
 
 if ('onconnect' in self) {
@@ -17,7 +19,7 @@ if ('onconnect' in self) {
   };
 } else {
   self.addEventListener('message', ({ data }: MessageEvent<MessagePort>) => parties.admit(data));
-  listenForTabs((port) => parties.admit(port));
+  listenForTabs(cluster, (port) => parties.admit(port));
 }
 
 self.addEventListener('error', (event) => {

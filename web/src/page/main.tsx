@@ -13,11 +13,13 @@ import './style/splitter.css';
 import './style/drawer.css';
 import './style/dialog.css';
 import { render } from 'preact';
+import { kindOf } from '../client/cluster-names';
 import { followClock } from './control/clock';
 import { followClusterName } from './control/cluster-name';
 import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
-import { openCluster } from './engine/cluster';
+import { openCluster, ready } from './engine/cluster';
+import { clusterHere } from './engine/here';
 import { Page } from './frame/Page';
 import { openLanguage } from './language/language';
 import { followLog } from './requests/log';
@@ -31,8 +33,16 @@ shareIdentity();
 followClock();
 followClusterName();
 followSharedLinks();
-// Asked for by few addresses, and not needed to draw the page.
-if (location.search) void import('./control/address').then(({ followAddress }) => followAddress());
+// Asked for by few addresses and clusters, and not needed to draw the page.
+if (location.search || kindOf(clusterHere) === 'prepared')
+  void import('./control/address').then(({ followAddress }) => followAddress());
+
+// What is to be said of storage is said of an engine that runs.
+const stopWaiting = ready.subscribe((isReady) => {
+  if (!isReady) return;
+  queueMicrotask(() => stopWaiting());
+  void import('./control/room').then(({ followRoom }) => followRoom());
+});
 
 // English is at hand; another language comes before the first paint, so that nothing is read twice.
 void openLanguage().then(() => {

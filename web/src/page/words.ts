@@ -43,7 +43,8 @@ export const english = {
     },
   },
   cluster: {
-    show: 'Show the picture of the cluster',
+    label: (title: string) => `Cluster: ${title}`,
+    all: 'Clusters',
     own: 'Your cluster',
     prepared: {
       shop: 'A web shop',

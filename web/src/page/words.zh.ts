@@ -40,7 +40,8 @@ export const chinese: Words = {
     },
   },
   cluster: {
-    show: '显示集群的图示',
+    label: (title) => `集群：${title}`,
+    all: '集群',
     own: '你的集群',
     prepared: {
       shop: '网上商店',

@@ -1,16 +1,20 @@
 import '../style/settings.css';
+import { useEffect, useRef } from 'preact/hooks';
 import type { KubeObject } from '../cluster/object';
 import { useWatch } from '../cluster/use-watch';
 import { metadata } from '../cluster/watch';
 import { EngineDetails } from '../engine/EngineStatus';
+import { route } from '../frame/route';
 import { nextTheme, theme } from '../frame/theme';
 import { LanguageMenu } from '../language/LanguageMenu';
 import { openShare } from '../share/open';
 import { words as frameWords } from '../words';
 import { ClockControls } from './ClockControls';
+import { ClusterList } from './ClusterList';
 import { EngineSettings } from './EngineSettings';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { RestartPart } from './RestartPart';
+import { CLUSTERS_PATH } from './room';
 import { foreignContext, giveTerminal } from './terminal-identity';
 import { words } from './words';
 
@@ -20,6 +24,7 @@ export function SettingsView() {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="settings" tabIndex={0} aria-label={words.title}>
       <div class="settings-columns">
+        <ClustersPart />
         <IdentityPart />
         <section class="part">
           <h2>{words.clock.title}</h2>
@@ -46,6 +51,22 @@ export function SettingsView() {
           </p>
         </section>
       </div>
+    </section>
+  );
+}
+
+/** `#settings/clusters` is the way here from elsewhere. */
+function ClustersPart() {
+  const isMeant = route.value.path === CLUSTERS_PATH;
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isMeant) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [isMeant]);
+  return (
+    <section class="part" ref={place}>
+      <h2>{words.clusters.title}</h2>
+      <p class="about">{words.clusters.about}</p>
+      <ClusterList />
     </section>
   );
 }

@@ -1,8 +1,9 @@
+import { preparedCluster } from '../../client/cluster-names';
 import type { EngineSettings } from '../../protocol';
 import { engineState, notice, restartEngine } from '../engine/cluster';
-import { words as frameWords } from '../words';
+import { clusterHere } from '../engine/here';
 import { refusalOf } from './engine-settings';
-import { CLUSTERS, fill, type Prepared, startPrepared } from './prepared';
+import { CLUSTERS, fill, startPrepared } from './prepared';
 import { read, same, spell } from './settings-text';
 import { words } from './words';
 
@@ -18,13 +19,12 @@ const KEYS = [
 ] as const;
 
 /**
- * Does what the address asks for, which is then taken out of it: a reload asks for nothing. A visitor who has no cluster
- * yet is given that engine at once. Where there is a cluster, it may be dear to somebody: they are asked. To be called
- * once.
+ * Does what the address asks for, which is then taken out of it: a reload asks for nothing. A cluster that begins is given
+ * what it is prepared with, and its engine the settings. Where there is a cluster, it may be dear to somebody: they are
+ * asked. To be called once.
  */
 export function followAddress(): void {
   const query = new URLSearchParams(location.search);
-  if (!KEYS.some((key) => query.has(key))) return;
   let stop = () => {};
   let done = false;
   let sawStart = false;
@@ -48,6 +48,7 @@ export function followAddress(): void {
 
 function forget(): void {
   const address = new URL(location.href);
+  if (!KEYS.some((key) => address.searchParams.has(key))) return;
   for (const key of KEYS) address.searchParams.delete(key);
   history.replaceState(history.state, '', address);
 }
@@ -58,22 +59,22 @@ async function obey(
   isEmpty: boolean,
 ): Promise<void> {
   const asked = query.get('cluster');
-  const cluster = CLUSTERS.find((name) => name === asked) ?? null;
-  if (asked !== null && !cluster) {
+  // public/early.js has gone to every one that there is.
+  if (asked !== null && asked !== clusterHere && preparedCluster(asked) !== clusterHere) {
     notice.value = { text: () => words.address.unknown(asked, CLUSTERS.join(', ')) };
     return;
   }
   const wanted = KEYS.some((key) => key !== 'cluster' && query.has(key)) ? read(query) : running;
   const isOther = !same(wanted, running);
-  if (!isOther && !cluster) return;
   const refusal = isOther ? await refusalOf(wanted) : '';
+  const prepared = isEmpty && CLUSTERS.find((name) => preparedCluster(name) === clusterHere);
   if (refusal) {
     notice.value = { text: () => words.address.refused(refusal) };
-  } else if (cluster) {
-    startCluster(cluster, wanted, isEmpty, isOther);
-  } else if (isEmpty) {
+  } else if (prepared) {
+    void (isOther ? startPrepared(prepared, wanted) : fill(prepared));
+  } else if (isOther && isEmpty) {
     restartEngine('none', wanted);
-  } else {
+  } else if (isOther) {
     const spelled = spell(wanted).replaceAll('&', ', ');
     notice.value = {
       text: () => `${words.address.asks(spelled)} ${words.address.lost}`,
@@ -83,23 +84,4 @@ async function obey(
       },
     };
   }
-}
-
-function startCluster(
-  name: Prepared,
-  settings: EngineSettings,
-  isEmpty: boolean,
-  isOther: boolean,
-): void {
-  if (isEmpty) {
-    void (isOther ? startPrepared(name, settings) : fill(name));
-    return;
-  }
-  notice.value = {
-    text: () => words.address.cluster(frameWords.cluster.prepared[name]),
-    action: {
-      label: () => words.address.start,
-      run: () => void startPrepared(name, settings),
-    },
-  };
 }

@@ -1,14 +1,17 @@
 import { computed, signal } from '@preact/signals';
+import { suffixOf } from '../../client/cluster-names';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { clusterHere } from '../engine/here';
 import type { Prepared } from './prepared';
 
 /*
  * What the cluster was made from. A cluster is known by the UID of its namespace kube-system, and keeps it from visit to
- * visit; another one has another.
+ * visit; one that is begun anew has another.
  */
 
-const KEY = 'kubetab.cluster';
+const keyOf = (cluster: string) => `kubetab.cluster${suffixOf(cluster)}`;
+const KEY = keyOf(clusterHere);
 
 interface Named {
   readonly uid: string;
@@ -43,6 +46,17 @@ export async function nameCluster(name: Prepared): Promise<void> {
     localStorage.setItem(KEY, JSON.stringify(named.value));
   } catch {
     // Known as long as this tab is open, then.
+  }
+}
+
+/** A copy of a cluster was made from the same; without a copy, what is known of a cluster is forgotten. */
+export function passOn(from: string | null, to: string): void {
+  try {
+    const known = from && localStorage.getItem(keyOf(from));
+    if (known) localStorage.setItem(keyOf(to), known);
+    else localStorage.removeItem(keyOf(to));
+  } catch {
+    // Nothing is known of any, then.
   }
 }
 

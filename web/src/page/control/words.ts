@@ -137,11 +137,8 @@ export const english = {
     show: 'Show it',
   },
   address: {
-    cluster: (name: string) =>
-      `This address asks for the prepared cluster “${name}”. Everything in the cluster that is here would be lost.`,
-    start: 'Start it',
     unknown: (name: string, known: string) =>
-      `There is no prepared cluster “${name}”: the address can ask for ${known}.`,
+      `There is no cluster “${name}” in this browser. An address can also ask for the prepared ones: ${known}.`,
     asks: (what: string) => `This address asks for another engine: ${what}.`,
     lost: 'Objects are kept.',
     restart: 'Restart with it',
@@ -150,6 +147,51 @@ export const english = {
     noSwitch: (what: string) => `${what} is neither on nor off`,
     unreadable: (why: string) => `The settings in this address cannot be read: ${why}.`,
     refused: (why: string) => `The settings in this address are refused: ${why}`,
+  },
+  clusters: {
+    title: 'Clusters',
+    about:
+      'Each has objects, settings and files of its own, kept by this browser. A tab is in one of them; another tab may be in another.',
+    kinds: { own: 'Your own', lesson: 'Lessons', prepared: 'Prepared' },
+    here: 'this tab',
+    inUse: (tabs: number) => (tabs === 1 ? 'in another tab' : `in ${number(tabs)} other tabs`),
+    notBegun: 'not begun',
+    more: (title: string) => `Change ${title}`,
+    rename: 'Rename',
+    duplicate: 'Duplicate',
+    reset: 'Reset',
+    resetAsk: (title: string) =>
+      `All objects and settings of “${title}” will be lost; its files stay. Reset it?`,
+    remove: 'Delete',
+    removeAsk: (title: string) =>
+      `“${title}” will be lost with its objects, settings and files. Delete it?`,
+    copyOf: (title: string) => `Copy of ${title}`,
+    copied: (title: string) => `${title} has been made.`,
+    name: 'Name of the cluster',
+    new: 'New cluster',
+    newName: 'Name of the new cluster',
+    prepared: 'Or begin with',
+    all: 'All clusters',
+    space: (used: string, quota: string) => `This site uses ${used} of the ${quota} it may.`,
+    switchTo: (title: string) => `Go to the cluster ${title}`,
+    duplicateHere: 'Duplicate this cluster',
+    resetHere: 'Reset this cluster',
+    stays: 'A visit begins with this cluster. It can be reset, and not deleted.',
+    used: 'Another tab is in it. Close that tab, or go to another cluster there, then try again.',
+    full: 'The browser has no room for that. Delete a cluster that is no longer needed, then try again.',
+    failed: (why: string) => `The browser’s storage has refused: ${why}`,
+  },
+  room: {
+    full: 'The browser has no room left. What happens in this cluster now waits in memory, and is lost with the last tab. Delete a cluster that is no longer needed: then it is kept.',
+    failed: (why: string) =>
+      `The browser’s storage cannot be used: ${why} What happens in this cluster now is not kept.`,
+    low: (free: string) =>
+      `The browser has ${free} left for this site. Delete a cluster that is no longer needed, before there is no room to keep what you do.`,
+    again: 'There is room again. Everything in this cluster is kept.',
+    notKept:
+      'What is kept of this cluster cannot be gone on with. It is left as it is; the engine settings say why.',
+    show: 'Show clusters',
+    why: 'Show why',
   },
   engine: {
     title: 'Engine',

@@ -1,6 +1,6 @@
 import type { EngineState } from '../../protocol';
 import { bytes, duration } from '../console/format';
-import { preparedName } from '../control/cluster-name';
+import { clusterTitle } from '../control/ClusterMenu';
 import { Popover } from '../frame/Popover';
 import { words } from '../words';
 import {
@@ -127,12 +127,7 @@ export function EngineDetails() {
         {stats && <Row name={details.version} value={stats.version} isName />}
         {state?.phase === 'ready' && (
           <>
-            <Row
-              name={details.cluster}
-              value={
-                preparedName.value ? words.cluster.prepared[preparedName.value] : words.cluster.own
-              }
-            />
+            <Row name={details.cluster} value={clusterTitle()} />
             <Row name={details.started} value={duration(state.startMs)} />
             <Row name={details.from} value={details.origins[state.run.from]} faint />
             <Row name={details.objects} value={details.clusters[state.run.cluster]} faint />

@@ -9,10 +9,10 @@ import {
 } from '../../client/service-worker';
 import type { Dead, EngineSettings, EngineState, EngineStats, Restart } from '../../protocol';
 import { words } from '../words';
+import { clusterHere, holdCluster, scope } from './here';
 import { words as engineWords } from './words';
 
-/** The site's folder: scope of the service worker, under which the API lies. */
-export const scope = new URL('./', document.baseURI);
+export { scope };
 
 /** What the engine is doing, or null until its worker has said the first word. */
 export const engineState = signal<EngineState | null>(null);
@@ -49,12 +49,14 @@ function renewLinked(): void {
 
 /** Connects to the engine, which starts it if no other tab has, and to the service worker. To be called once. */
 export function openCluster(): void {
-  ({ reopen } = findEngine({
+  holdCluster();
+  ({ reopen } = findEngine(clusterHere, {
     onLink: adopt,
     onBroken: (why) =>
       die({ phase: 'dead', cause: 'worker', what: words.dead.what.worker, why, output: '' }),
   }));
   void serveServiceWorker(new URL('sw.js', scope), {
+    cluster: clusterHere,
     introduce: lendPort,
     onControl: (now) => {
       controlled.value = now;
@@ -179,10 +181,10 @@ function onReady(): void {
   setTimeout(() => void keepModuleForOffline(), 15_000);
 }
 
-/** A port for the service worker, as soon as there is a link. */
+/** A port for the service worker, as soon as there is a link: what is said before the worker's welcome is not heard. */
 function lendPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  if (link && !link.lost.aborted) return link.introduce();
+  if (link?.state && !link.lost.aborted) return link.introduce();
   void linked.then((open) => open.introducePort(port1));
   return port2;
 }

@@ -1,8 +1,6 @@
+import { clusterHere } from '../engine/here';
 import type { Storage, WorkspaceFile } from './workspace';
-
-const DATABASE = 'kubetab-workspace';
-const FILES = 'files';
-const OTHERS = 'others';
+import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from './workspace-database';
 
 /** Files that no editor shows, by path. */
 export interface OtherFiles {
@@ -15,19 +13,7 @@ export interface OtherFiles {
 let database: Promise<IDBDatabase> | null = null;
 
 function open(): Promise<IDBDatabase> {
-  database ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 2);
-    request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion < 1) request.result.createObjectStore(FILES, { keyPath: 'path' });
-      request.result.createObjectStore(OTHERS);
-    };
-    request.onsuccess = () => {
-      // A later version of the page in another tab shall not wait for this one.
-      request.result.onversionchange = () => request.result.close();
-      resolve(request.result);
-    };
-    request.onerror = () => reject(request.error);
-  });
+  database ??= openWorkspaceDatabase(workspaceOf(clusterHere));
   return database;
 }
 
@@ -44,7 +30,7 @@ async function run<T>(
   });
 }
 
-/** Files in the browser's own database: they stay when the cluster is reset or the tab is closed. */
+/** Files of this tab's cluster, in the browser's own database: they stay when it is reset or the tab is closed. */
 export function localStorageOfFiles(): Storage {
   return {
     load: () => run<WorkspaceFile[]>(FILES, 'readonly', (store) => store.getAll()),

@@ -1,3 +1,5 @@
+import { kindOf } from '../../client/cluster-names';
+import { clusterHere } from '../engine/here';
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
 import { sharedWithTerminal } from './engine-files';
@@ -6,7 +8,11 @@ import { samples } from './samples';
 import { words } from './words';
 import { files, freeName, openFile, openWorkspace, writeFile } from './workspace';
 
-void openWorkspace(sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()), samples());
+// A lesson brings its own.
+void openWorkspace(
+  sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
+  kindOf(clusterHere) === 'lesson' ? [] : samples(),
+);
 
 /** Opens a file, and on a phone shows the screen that it is on. */
 export function showFile(path: string): void {

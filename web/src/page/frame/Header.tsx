@@ -1,5 +1,5 @@
 import { ClockMenu } from '../control/ClockMenu';
-import { preparedName } from '../control/cluster-name';
+import { ClusterMenu } from '../control/ClusterMenu';
 import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';
@@ -37,24 +37,18 @@ export function Header() {
   );
 }
 
-/** The name of the cluster. Until there is one, what is being done about that: there the words have the room they need. */
+/** The cluster. Until its engine is ready, what is being done about that: there the words have the room they need. */
 function Where() {
   const state = engineState.value;
-  if (state?.phase === 'dead') return <p class="where" />;
-  if (state?.phase !== 'ready') {
+  if (state?.phase !== 'ready' && state?.phase !== 'dead') {
     return <p class="where is-busy">{state ? progressWords(state) : words.engine.connecting}</p>;
   }
-  const prepared = preparedName.value;
-  const { emulatedVersion } = state.run.settings;
+  const emulated = state.phase === 'ready' && state.run.settings.emulatedVersion;
   return (
-    <p class="where">
-      <a class="cluster-name" href="#cluster" title={words.cluster.show}>
-        {prepared ? words.cluster.prepared[prepared] : words.cluster.own}
-      </a>
-      {emulatedVersion && (
-        <span class="faint">{words.cluster.emulating(`v${emulatedVersion}`)}</span>
-      )}
-    </p>
+    <div class="where">
+      <ClusterMenu />
+      {emulated && <span class="faint">{words.cluster.emulating(`v${emulated}`)}</span>}
+    </div>
   );
 }
 

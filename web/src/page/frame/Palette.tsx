@@ -2,6 +2,7 @@ import '../style/palette.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
+import { list as listClusters } from '../control/clusters';
 import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
 import { words } from '../words';
@@ -21,6 +22,7 @@ export function Palette() {
   const chosen = useSignal(0);
   useEffect(() => {
     dialog.current?.showModal();
+    void listClusters().catch(() => undefined); // those that are known are found
     return holdObjects();
   }, []);
   const all = useComputed(() => [...ownCommands(), ...fileCommands(), ...clusterCommands()]);

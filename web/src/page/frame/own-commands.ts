@@ -1,6 +1,10 @@
 import { engineClock, SPEEDS, setClock } from '../control/clock';
+import { clusters, duplicate, reset, shownTitle } from '../control/clusters';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
+import { CLUSTERS_PATH } from '../control/room';
+import { words as controlWords } from '../control/words';
 import { notice, restartEngine } from '../engine/cluster';
+import { clusterHere, switchTo } from '../engine/here';
 import { changeLanguage } from '../language/LanguageMenu';
 import { LANGUAGES, type Language, language } from '../language/language';
 import { openShare } from '../share/open';
@@ -58,6 +62,7 @@ export function ownCommands(): readonly PaletteCommand[] {
         keywords: `${id} language chinese english zhongwen 语言 中文 英文`,
         run: () => void changeLanguage(id),
       })),
+    ...namedClusters(),
     {
       id: 'restart',
       group: palette.engine,
@@ -65,6 +70,54 @@ export function ownCommands(): readonly PaletteCommand[] {
       keywords: 'restart reset',
       run: () => {
         if (confirm(words.details.restartAsk)) restartEngine('none');
+      },
+    },
+  ];
+}
+
+function namedClusters(): readonly PaletteCommand[] {
+  const text = controlWords.clusters;
+  const group = text.title;
+  const attempt = (doing: Promise<unknown>) => {
+    doing.catch((error: unknown) => {
+      notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };
+    });
+  };
+  const here = shownTitle(clusterHere);
+  return [
+    ...clusters.value
+      .filter(({ isHere }) => !isHere)
+      .map(({ name, title }) => ({
+        id: `cluster ${name}`,
+        group,
+        label: text.switchTo(title),
+        keywords: `cluster switch ${name}`,
+        run: () => switchTo(name),
+      })),
+    {
+      id: 'clusters',
+      group,
+      label: text.all,
+      keywords: 'clusters switch new delete rename',
+      run: () => go('settings', CLUSTERS_PATH),
+    },
+    {
+      id: 'cluster duplicate',
+      group,
+      label: text.duplicateHere,
+      keywords: 'cluster duplicate copy',
+      run: () =>
+        attempt(
+          duplicate(clusterHere, text.copyOf(here)).then(() => go('settings', CLUSTERS_PATH)),
+        ),
+    },
+    {
+      id: 'cluster reset',
+      group,
+      label: text.resetHere,
+      keywords: 'cluster reset empty anew',
+      run: () => {
+        if (confirm(text.resetAsk(here))) attempt(reset(clusterHere));
       },
     },
   ];

@@ -1,5 +1,7 @@
 import { effect, signal } from '@preact/signals';
+import { suffixOf } from '../../client/cluster-names';
 import { directApi, engineState, untilReady } from '../engine/cluster';
+import { clusterHere } from '../engine/here';
 import { Connection } from './connection';
 import { keep, keepLine, pastLines, recall } from './history';
 import type { ShellMessage } from './messages';
@@ -35,8 +37,8 @@ export function typeIntoTerminal(keys: string): void {
 let typedBefore = '';
 let session: Session | null = null;
 
-const ID = 'kubetab.terminal';
-const SCREEN = 'kubetab.terminal.screen';
+const ID = `kubetab.terminal${suffixOf(clusterHere)}`;
+const SCREEN = `kubetab.terminal.screen${suffixOf(clusterHere)}`;
 /** Between two tries to reach an engine, in ms. */
 const PAUSE = 1000;
 /** How much of what was printed is shown again after a reload. */

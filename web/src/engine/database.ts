@@ -1,0 +1,105 @@
+import { suffixOf } from '../client/cluster-names';
+
+/*
+ * The database of clusters, and what all who open it agree on. Each record has a key of two parts:
+ *
+ *   base                                      name
+ *   /folder/kubetab.<hash>.snapshot           entry of the journal, or one of the names below
+ *   /folder/{cluster}/kubetab.<hash>.snapshot
+ *
+ * A base is the address of the snapshot that the entries go on from. Another copy of the page on this origin has another
+ * folder, another build another hash.
+ */
+
+/** What is kept beside the entries. No entry's name begins like these. */
+export const SETTINGS = ' settings';
+export const FROM = ' from';
+/** When something was kept last, in ms since the epoch. */
+export const TIME = ' time';
+/** What the entries come to. */
+export const BYTES = ' bytes';
+
+export const STORE = 'journal';
+
+/** @param folder path of the site, with a slash at its end */
+export function folderOf(folder: string, cluster: string): string {
+  const suffix = suffixOf(cluster);
+  return suffix ? `${folder}${suffix}/` : folder;
+}
+
+export function openDatabase(): Promise<IDBDatabase> {
+  const request = indexedDB.open('kubetab', 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+  return done(request);
+}
+
+/** All records of a base. */
+export function allOf(base: string): IDBKeyRange {
+  return IDBKeyRange.bound([base], [base, []]);
+}
+
+export function done<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** @throws what has ended the transaction: nothing of it is there then */
+export function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+export function isFull(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'QuotaExceededError';
+}
+
+export function spelled(fact: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(fact));
+}
+
+/** @throws SyntaxError for what `spelled` has not made */
+export function unspelled<T>(record: Uint8Array): T {
+  return JSON.parse(new TextDecoder().decode(record)) as T;
+}
+
+/** What a record TIME says; 0, long ago, when it says nothing that can be read. */
+export function timeOf(record: unknown): number {
+  try {
+    const time = unspelled<unknown>(record as Uint8Array);
+    return typeof time === 'number' && Number.isFinite(time) ? time : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Takes the lock of a base, which its engine holds while it lives.
+ *
+ * @param patience how long it is waited for, in ms
+ * @returns how to give it back; null when somebody else has had it all the time
+ */
+export async function lock(base: string, patience: number): Promise<(() => void) | null> {
+  if (!navigator.locks) return () => undefined;
+  const options: LockOptions =
+    patience === 0
+      ? { ifAvailable: true }
+      : Number.isFinite(patience)
+        ? { signal: AbortSignal.timeout(patience) }
+        : {};
+  return new Promise((got) => {
+    navigator.locks
+      .request(lockName(base), options, (granted) => {
+        if (!granted) return got(null);
+        return new Promise<void>((unlock) => got(unlock));
+      })
+      .catch(() => got(null));
+  });
+}
+
+export function lockName(base: string): string {
+  return `kubetab-kept-${base}`;
+}

@@ -1,0 +1,37 @@
+import type { OfKept } from '../protocol';
+import type { Kept } from './kept';
+
+/** Where pages reach the engine workers of clusters that they are not in. */
+export const KEPT_CHANNEL = 'kubetab-kept';
+
+/**
+ * In an engine worker: does what pages ask of what it keeps.
+ *
+ * @param folder of its cluster
+ * @param stop ends the engine, so that nothing more comes to be kept
+ */
+export function answerPages(kept: Kept, folder: string, stop: () => void): void {
+  const channel = new BroadcastChannel(KEPT_CHANNEL);
+  channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
+    switch (data.type) {
+      case 'end':
+        if (data.folder !== folder) return;
+        stop();
+        void kept.flush().then(() => self.close());
+        return;
+      case 'flush':
+        if (data.folder !== folder) return;
+        void kept.flush().then(() => {
+          channel.postMessage({ type: 'flushed', nonce: data.nonce } satisfies OfKept);
+        });
+        return;
+      case 'has-room':
+        kept.hasRoom();
+        return;
+      case 'flushed':
+        return;
+      default:
+        data satisfies never;
+    }
+  };
+}

@@ -1,0 +1,212 @@
+import { isClusterName, OWN } from '../client/cluster-names';
+import type { OfKept } from '../protocol';
+import {
+  allOf,
+  BYTES,
+  completed,
+  done,
+  folderOf,
+  lock,
+  lockName,
+  openDatabase,
+  STORE,
+  TIME,
+  timeOf,
+  unspelled,
+} from './database';
+import { KEPT_CHANNEL } from './kept-channel';
+
+/** What a browser keeps of a cluster, of all builds together. */
+export interface KeptCluster {
+  readonly name: string;
+  readonly bytes: number;
+  /** When something was kept last, in ms since the epoch; 0 if that cannot be told. */
+  readonly lastUsed: number;
+}
+
+/** An engine uses it, and does not end. */
+export class StillUsed extends Error {}
+
+/** How long an engine may take to write what it has and to end, in ms. */
+const PATIENCE = 10_000;
+
+/**
+ * The clusters that this browser keeps for one folder, beside the engines that write them. Nothing here is about objects:
+ * a cluster is a set of records.
+ */
+export class KeptClusters {
+  readonly #folder: string;
+  #database: Promise<IDBDatabase> | null = null;
+
+  /** @param folder path of the site, with a slash at its end */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Reads no entries, except where an earlier build has not counted them. */
+  async list(): Promise<KeptCluster[]> {
+    const store = (await this.#open()).transaction(STORE).objectStore(STORE);
+    const found = new Map<string, KeptCluster>();
+    for (const base of await this.#bases(store)) {
+      const name = this.#clusterOf(base);
+      if (name === null) continue;
+      const [time, counted] = await Promise.all([
+        done<unknown>(store.get([base, TIME])),
+        done<unknown>(store.get([base, BYTES])),
+      ]);
+      const bytes = countOf(counted) ?? (await added(store, base));
+      const before = found.get(name);
+      found.set(name, {
+        name,
+        bytes: bytes + (before?.bytes ?? 0),
+        lastUsed: Math.max(timeOf(time), before?.lastUsed ?? 0),
+      });
+    }
+    return [...found.values()];
+  }
+
+  /**
+   * Deletes all that is kept of a cluster. An engine of it that no page uses is ended first.
+   *
+   * @throws StillUsed
+   */
+  async remove(name: string): Promise<void> {
+    const unlock = await this.#take(name);
+    try {
+      const transaction = (await this.#open()).transaction(STORE, 'readwrite');
+      const store = transaction.objectStore(STORE);
+      for (const base of await this.#basesOf(name, store)) store.delete(allOf(base));
+      await completed(transaction);
+    } finally {
+      unlock();
+    }
+    say({ type: 'has-room' });
+  }
+
+  /**
+   * Makes a cluster of all that is kept of another, which may be in use: it is as it was when the engine was asked.
+   *
+   * @param to of which nothing is kept
+   * @throws DOMException of the name QuotaExceededError when there is no room; nothing of the copy is there then
+   */
+  async copy(from: string, to: string): Promise<void> {
+    await this.#flush(from);
+    const transaction = (await this.#open()).transaction(STORE, 'readwrite');
+    const store = transaction.objectStore(STORE);
+    const whole = completed(transaction);
+    // What makes it fail is told by `whole`.
+    whole.catch(() => undefined);
+    const [folder, target] = [folderOf(this.#folder, from), folderOf(this.#folder, to)];
+    for (const base of await this.#basesOf(from, store)) {
+      const copied = target + base.slice(folder.length);
+      const [keys, records] = await Promise.all([
+        done(store.getAllKeys(allOf(base))),
+        done(store.getAll(allOf(base))),
+      ]);
+      keys.forEach((key, i) => {
+        store.put(records[i], [copied, (key as [string, string])[1]]);
+      });
+    }
+    await whole;
+  }
+
+  #open(): Promise<IDBDatabase> {
+    this.#database ??= openDatabase();
+    this.#database.catch(() => {
+      this.#database = null;
+    });
+    return this.#database;
+  }
+
+  /** All bases of this folder and of the clusters in it. The cursor jumps over what each holds. */
+  async #bases(store: IDBObjectStore): Promise<string[]> {
+    const bases: string[] = [];
+    const range = IDBKeyRange.bound([this.#folder], [`${this.#folder}\uffff`]);
+    const request = store.openKeyCursor(range);
+    for (let cursor = await done(request); cursor; cursor = await done(request)) {
+      const [base] = cursor.key as [string];
+      bases.push(base);
+      cursor.continue([base, []]);
+    }
+    return bases;
+  }
+
+  async #basesOf(name: string, store: IDBObjectStore): Promise<string[]> {
+    return (await this.#bases(store)).filter((base) => this.#clusterOf(base) === name);
+  }
+
+  /** Null for that of a site in a folder below. */
+  #clusterOf(base: string): string | null {
+    const parts = base.slice(this.#folder.length).split('/');
+    if (parts.length === 1) return OWN;
+    const name = /^\{(.*)\}$/.exec(parts[0] ?? '')?.[1];
+    return parts.length === 2 && isClusterName(name) ? name : null;
+  }
+
+  /** Keeps engines from a cluster. */
+  async #take(name: string): Promise<() => void> {
+    const store = (await this.#open()).transaction(STORE).objectStore(STORE);
+    const bases = await this.#basesOf(name, store);
+    say({ type: 'end', folder: folderOf(this.#folder, name) });
+    const unlocks: (() => void)[] = [];
+    const unlock = () => {
+      for (const each of unlocks) each();
+    };
+    for (const base of bases) {
+      const mine = await lock(base, PATIENCE);
+      if (!mine) {
+        unlock();
+        throw new StillUsed();
+      }
+      unlocks.push(mine);
+    }
+    return unlock;
+  }
+
+  /** Has the engine of a cluster write what it still holds; there may be none. */
+  async #flush(name: string): Promise<void> {
+    const held = (await navigator.locks?.query())?.held ?? [];
+    const start = lockName(folderOf(this.#folder, name));
+    const isRunning = held.some(
+      (each) => each.name?.startsWith(start) && !each.name.slice(start.length).includes('/'),
+    );
+    if (!isRunning) return;
+    const nonce = crypto.randomUUID();
+    const channel = new BroadcastChannel(KEPT_CHANNEL);
+    await new Promise<void>((flushed) => {
+      const timer = setTimeout(flushed, PATIENCE);
+      channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
+        if (data.type !== 'flushed' || data.nonce !== nonce) return;
+        clearTimeout(timer);
+        flushed();
+      };
+      const message: OfKept = { type: 'flush', folder: folderOf(this.#folder, name), nonce };
+      channel.postMessage(message);
+    });
+    channel.close();
+  }
+}
+
+function say(message: OfKept): void {
+  const channel = new BroadcastChannel(KEPT_CHANNEL);
+  channel.postMessage(message);
+  channel.close();
+}
+
+/** What BYTES says; null when it is not there or says nothing. */
+function countOf(record: unknown): number | null {
+  try {
+    const count = unspelled<unknown>(record as Uint8Array);
+    return typeof count === 'number' && count >= 0 ? count : null;
+  } catch {
+    return null;
+  }
+}
+
+async function added(store: IDBObjectStore, base: string): Promise<number> {
+  const records: unknown[] = await done(store.getAll(allOf(base)));
+  return records.reduce<number>(
+    (sum, record) => sum + (record instanceof Uint8Array ? record.byteLength : 0),
+    0,
+  );
+}

@@ -1,0 +1,84 @@
+import { effect, untracked } from '@preact/signals';
+import { bytes } from '../console/format';
+import { engineState, type Notice, notice } from '../engine/cluster';
+import { go } from '../frame/route';
+import { askToStay } from './clusters';
+import { words } from './words';
+
+/** Where the list of clusters is, below `#settings`. */
+export const CLUSTERS_PATH = '/clusters';
+
+/** With less than this the browser is nearly full, in bytes: some clusters, or the module with its snapshot. */
+const LITTLE = 50_000_000;
+/** How often it is looked how much room there is, in ms. */
+const LOOK_EVERY = 5 * 60_000;
+
+const showClusters = {
+  label: () => words.room.show,
+  run: () => {
+    notice.value = null;
+    go('settings', CLUSTERS_PATH);
+  },
+};
+
+/** Tells, before anything is lost, when what happens is not kept, or soon will not be. To be called once. */
+export function followRoom(): void {
+  let last: string | null = null;
+  let mine: Notice | null = null;
+  const tell = (next: Notice) => {
+    mine = next;
+    notice.value = next;
+  };
+  effect(() => {
+    const state = engineState.value;
+    if (state?.phase !== 'ready') return;
+    const { unkept, run } = state;
+    untracked(() => {
+      const now = unkept?.cause ?? (run.notKept === null ? null : 'notKept');
+      if (now === last) return;
+      const before = last;
+      last = now;
+      if (unkept?.cause === 'full') {
+        tell({ text: () => words.room.full, action: showClusters });
+      } else if (unkept) {
+        tell({ text: () => words.room.failed(sentence(unkept.why)), action: showClusters });
+      } else if (now === 'notKept') {
+        tell({ text: () => words.room.notKept, action: showWhy });
+      } else if (before === 'full') {
+        tell({ text: () => words.room.again });
+      } else if (notice.value === mine) {
+        notice.value = null;
+      }
+    });
+  });
+  void look();
+  setInterval(() => void look(), LOOK_EVERY);
+  const state = engineState.value;
+  if (state?.phase === 'ready' && state.run.cluster === 'kept') void askToStay();
+}
+
+let isTold = false;
+
+async function look(): Promise<void> {
+  const { usage, quota } = (await navigator.storage?.estimate?.().catch(() => undefined)) ?? {};
+  if (usage === undefined || quota === undefined) return;
+  const free = Math.max(quota - usage, 0);
+  if (free >= LITTLE) {
+    isTold = false;
+  } else if (!isTold && !notice.value) {
+    isTold = true;
+    notice.value = { text: () => words.room.low(bytes(free)), action: showClusters };
+  }
+}
+
+const showWhy = {
+  label: () => words.room.why,
+  run: () => {
+    notice.value = null;
+    go('settings');
+  },
+};
+
+function sentence(why: string): string {
+  return /[.!?]$/.test(why) ? why : `${why}.`;
+}

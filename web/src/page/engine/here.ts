@@ -1,0 +1,129 @@
+import { signal } from '@preact/signals';
+import { isClusterName, kindOf, OWN, suffixOf } from '../../client/cluster-names';
+
+/** The site's folder: scope of the service worker, under which the API lies. */
+export const scope = new URL('./', document.baseURI);
+
+/**
+ * The cluster that this document is in, for as long as it lives; another one is a reload away. public/early.js has found
+ * it in the address, or in what the tab was in before, and the engine of it has begun.
+ */
+export const clusterHere = named(document.documentElement.dataset.cluster);
+
+/** Of this tab, by what early.js calls it: the cluster it is in. */
+const IN = `kubetab.in ${scope.pathname}`;
+/** Of this tab: the last cluster of the visitor's own that it was in. */
+const LAST_OWN = `kubetab.own ${scope.pathname}`;
+/** Titles are known to all tabs. early.js takes a name in an address for known when it has one. */
+const TITLE = `kubetab.title ${scope.pathname}`;
+const LONGEST_TITLE = 80;
+/** Grows with every title that is changed, here or in another tab. */
+const renamed = signal(0);
+
+if (kindOf(clusterHere) === 'own') store('sessionStorage', LAST_OWN, clusterHere);
+
+/** Where it was, when the tab was last in a cluster of the visitor's own. */
+export function lastOwn(): string {
+  return named(stored('sessionStorage', LAST_OWN));
+}
+
+/**
+ * Goes to a cluster, which is made if there is none: the page is loaded anew.
+ *
+ * @param options.hash the place to be at, with its `#`; without it, the view that is shown now, or the picture after a
+ *   lesson
+ * @throws RangeError for what cannot be the name of a cluster
+ */
+export function switchTo(name: string, { hash }: { readonly hash?: string } = {}): void {
+  if (!isClusterName(name)) throw new RangeError(`A cluster cannot have the name ${name}.`);
+  if (name === clusterHere) {
+    if (hash !== undefined && hash !== location.hash) location.hash = hash;
+    return;
+  }
+  store('sessionStorage', IN, name);
+  const address = new URL(location.href);
+  address.searchParams.delete('cluster');
+  // What is shown of an object here may not be there.
+  const [view = ''] = location.hash.split('/');
+  address.hash = hash ?? (view === '#' ? '#cluster' : view);
+  if (address.href !== location.href) history.pushState(null, '', address);
+  location.reload();
+}
+
+/** What the visitor or a lesson has called a cluster; empty when nobody has. */
+export function titleOf(name: string): string {
+  void renamed.value; // who draws it draws it again
+  return (stored('localStorage', titleKey(name)) ?? '').slice(0, LONGEST_TITLE);
+}
+
+/** Keeps a title for lists and the header; an empty one is forgotten. */
+export function setTitle(name: string, title: string): void {
+  store('localStorage', titleKey(name), title.trim().slice(0, LONGEST_TITLE) || null);
+  renamed.value++;
+}
+
+/** The clusters that have titles. */
+export function titled(): string[] {
+  try {
+    const start = `${TITLE}{`;
+    return Object.keys(localStorage)
+      .filter((key) => key.startsWith(start) && key.endsWith('}'))
+      .map((key) => key.slice(start.length, -1))
+      .filter(isClusterName);
+  } catch {
+    return []; // closed to the page
+  }
+}
+
+const USED = `kubetab-in ${scope.pathname}`;
+
+/** Says to other tabs, as long as this document lives, that it is in its cluster, and hears of titles. */
+export function holdCluster(): void {
+  addEventListener('storage', ({ key }) => {
+    if (key === null || key.startsWith(TITLE)) renamed.value++;
+  });
+  void navigator.locks?.request(USED + suffixOf(clusterHere), { mode: 'shared' }, () => {
+    return new Promise<never>(() => undefined);
+  });
+}
+
+/** How many tabs are in each cluster, this one among them. */
+export async function tabsIn(): Promise<ReadonlyMap<string, number>> {
+  const tabs = new Map<string, number>();
+  for (const { name = '' } of (await navigator.locks?.query())?.held ?? []) {
+    if (!name.startsWith(USED)) continue;
+    const suffix = name.slice(USED.length);
+    const cluster = suffix === '' ? OWN : suffix.slice(1, -1);
+    if (isClusterName(cluster)) tabs.set(cluster, (tabs.get(cluster) ?? 0) + 1);
+  }
+  return tabs;
+}
+
+function titleKey(name: string): string {
+  return name === OWN ? TITLE : `${TITLE}{${name}}`;
+}
+
+function named(name: unknown): string {
+  return isClusterName(name) ? name : OWN;
+}
+
+function stored(storage: 'localStorage' | 'sessionStorage', key: string): string | null {
+  try {
+    return window[storage].getItem(key);
+  } catch {
+    return null; // closed to the page
+  }
+}
+
+function store(
+  storage: 'localStorage' | 'sessionStorage',
+  key: string,
+  value: string | null,
+): void {
+  try {
+    if (value === null) window[storage].removeItem(key);
+    else window[storage].setItem(key, value);
+  } catch {
+    // Not remembered, then.
+  }
+}

@@ -1,0 +1,170 @@
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
+import 'fake-indexeddb/auto';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { Kept } from '../../src/engine/kept';
+import { KeptClusters } from '../../src/engine/kept-clusters';
+import type { Unkept } from '../../src/protocol';
+
+// What the browser keeps of clusters, on an IndexedDB in memory. There are no locks here, and no other threads.
+
+beforeEach(() => {
+  vi.restoreAllMocks();
+  vi.stubGlobal('navigator', {});
+  vi.stubGlobal('indexedDB', new IDBFactory());
+});
+
+const SITE = '/site/';
+const own = () => new Kept(`${SITE}kubetab.1.snapshot`);
+const named = (name: string) => new Kept(`${SITE}{${name}}/kubetab.1.snapshot`);
+const bytes = (...values: number[]) => Uint8Array.from(values);
+const entriesOf = async (kept: Kept) =>
+  (await kept.read()).entries.map(([name, record]) => [name, ...record]);
+
+/** Writes as an engine does that has become ready. */
+async function fill(kept: Kept, entries: Record<string, readonly number[]>): Promise<void> {
+  await kept.read();
+  kept.keepFrom('snapshot');
+  kept.keepSettings({});
+  for (const [name, record] of Object.entries(entries)) kept.keep(name, bytes(...record), '');
+  await kept.flush();
+}
+
+/** Nothing can be written until the function that is returned is called. */
+function fillTheDisk(): () => void {
+  const spy = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+    throw new DOMException('no room', 'QuotaExceededError');
+  });
+  return () => spy.mockRestore();
+}
+
+test('clusters see nothing of each other, nor of a site in a folder below', async () => {
+  await fill(own(), { a: [1] });
+  await fill(named('two'), { a: [2], b: [3, 4] });
+  await fill(new Kept('/site/below/kubetab.1.snapshot'), { z: [9] });
+  expect(await entriesOf(own())).toEqual([['a', 1]]);
+  expect(await entriesOf(named('two'))).toEqual([
+    ['a', 2],
+    ['b', 3, 4],
+  ]);
+  const clusters = new KeptClusters(SITE);
+  const listed = (await clusters.list()).map(({ name, bytes }) => [name, bytes]);
+  expect(listed).toEqual([
+    ['own', 1],
+    ['two', 3],
+  ]);
+});
+
+test('what was kept before clusters had names is the first one, and counted', async () => {
+  const opening = indexedDB.open('kubetab', 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
+  await new Promise((resolve) => {
+    opening.onsuccess = resolve;
+  });
+  const write = opening.result.transaction('journal', 'readwrite');
+  write.objectStore('journal').put(bytes(1, 2, 3), [`${SITE}kubetab.1.snapshot`, 'a']);
+  await new Promise((resolve) => {
+    write.oncomplete = resolve;
+  });
+  expect(await new KeptClusters(SITE).list()).toEqual([{ name: 'own', bytes: 3, lastUsed: 0 }]);
+  expect(await entriesOf(own())).toEqual([['a', 1, 2, 3]]);
+});
+
+test('the size follows what is superseded', async () => {
+  const kept = own();
+  await fill(kept, { a: [1, 1, 1, 1], b: [2] });
+  kept.keep('c', bytes(3, 3), 'a');
+  kept.keep('b', bytes(), '');
+  await kept.flush();
+  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 2 }]);
+  const again = own();
+  await again.read();
+  again.keep('d', bytes(4), '');
+  await again.flush();
+  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 3 }]);
+});
+
+test('a copy is equal, and goes its own way', async () => {
+  await fill(own(), { a: [1], b: [2] });
+  await fill(named('two'), { z: [9] });
+  const clusters = new KeptClusters(SITE);
+  await clusters.copy('own', 'three');
+  const copy = named('three');
+  expect(await entriesOf(copy)).toEqual(await entriesOf(own()));
+  copy.keep('c', bytes(3), 'a');
+  await copy.flush();
+  expect(await entriesOf(own())).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ]);
+  await clusters.remove('own');
+  expect(await entriesOf(own())).toEqual([]);
+  expect(await entriesOf(named('two'))).toEqual([['z', 9]]);
+  expect(await entriesOf(named('three'))).toEqual([
+    ['b', 2],
+    ['c', 3],
+  ]);
+});
+
+test('without room nothing that was there is lost, and what happens is kept once there is some', async () => {
+  const kept = own();
+  const told: (Unkept | null)[] = [];
+  kept.onUnkept = (unkept) => told.push(unkept);
+  await fill(kept, { a: [1], b: [2] });
+  const makeRoom = fillTheDisk();
+  kept.keep('c', bytes(3), 'a');
+  await kept.flush();
+  expect(told).toEqual([{ cause: 'full', why: 'no room' }]);
+  expect(await entriesOf(own())).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ]);
+  // The engine goes on, and is even started again.
+  kept.keep('d', bytes(4), 'b c');
+  expect(await entriesOf(kept)).toEqual([['d', 4]]);
+  makeRoom();
+  kept.hasRoom();
+  await kept.flush();
+  expect(told).toEqual([{ cause: 'full', why: 'no room' }, null]);
+  expect(await entriesOf(own())).toEqual([['d', 4]]);
+  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 1 }]);
+});
+
+test('a cluster that was begun anew while there was no room has nothing of the old one', async () => {
+  const kept = own();
+  await fill(kept, { a: [1] });
+  const makeRoom = fillTheDisk();
+  kept.keep('b', bytes(2), '');
+  await kept.flush();
+  await kept.clear();
+  makeRoom();
+  await fill(kept, { z: [9] });
+  expect(await entriesOf(own())).toEqual([['z', 9]]);
+});
+
+test('a record that cannot be read is told, and left as it is', async () => {
+  const kept = own();
+  await fill(kept, { a: [1] });
+  const opening = indexedDB.open('kubetab', 1);
+  await new Promise((resolve) => {
+    opening.onsuccess = resolve;
+  });
+  const write = opening.result.transaction('journal', 'readwrite');
+  write.objectStore('journal').put('no bytes', [`${SITE}kubetab.1.snapshot`, 'a']);
+  await new Promise((resolve) => {
+    write.oncomplete = resolve;
+  });
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const next = own();
+  const told: (Unkept | null)[] = [];
+  next.onUnkept = (unkept) => told.push(unkept);
+  expect(await next.read()).toMatchObject({ from: null, entries: [] });
+  expect(told).toMatchObject([{ cause: 'failed', why: 'The record a cannot be read.' }]);
+  next.keep('b', bytes(2), '');
+  await next.flush();
+  expect(await new KeptClusters(SITE).list()).toMatchObject([{ name: 'own', bytes: 1 }]);
+  // The way on: it is begun anew.
+  await next.clear();
+  expect(told.at(-1)).toBe(null);
+  await fill(next, { z: [9] });
+  expect(await entriesOf(own())).toEqual([['z', 9]]);
+});
