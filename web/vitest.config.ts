@@ -6,6 +6,7 @@ function browser(name: string, files: { include: string[]; exclude?: string[] })
     test: {
       ...files,
       name,
+      globalSetup: ['tests/browser/served.ts'],
       setupFiles: ['tests/browser/failure.ts'],
       environment: 'node' as const,
       // One browser and one engine at a time: each takes a processor while it starts.

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
+import { inject } from 'vitest';
 
 const web = resolve(import.meta.dirname, '../..');
 const dist = join(web, 'dist');
@@ -24,50 +24,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** By bin/kubetab where it has been built, else by the few lines below, which send the same headers. */
+/**
+ * The site that all files of a run share: served by bin/kubetab (served.ts) where it has been built, else, and for each
+ * file its own, by the few lines below, which send the same headers.
+ */
 export async function openSite(): Promise<Site> {
-  if (!existsSync(join(dist, 'index.html'))) {
-    throw new Error('web/dist is missing. Run `npm run build -w web` first.');
-  }
-  const binary = resolve(web, '../bin/kubetab');
-  return existsSync(binary) && !process.env.KUBETAB_PLAIN_SITE ? byKubetab(binary) : plain();
-}
-
-function byKubetab(binary: string): Promise<Site> {
-  const child: ChildProcess = spawn(
-    binary,
-    [
-      'serve',
-      '--listen',
-      '127.0.0.1:0',
-      '--http',
-      '127.0.0.1:0',
-      '--static',
-      dist,
-      '--kubeconfig',
-      '/dev/null',
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  return new Promise((done, fail) => {
-    let said = '';
-    const onData = (piece: Buffer) => {
-      said += piece;
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (!url) return;
-      done({
-        url: `${url}/`,
-        close: () =>
-          new Promise((closed) => {
-            child.once('exit', () => closed());
-            child.kill('SIGTERM');
-          }),
-      });
-    };
-    child.stdout?.on('data', onData);
-    child.stderr?.on('data', onData);
-    child.once('exit', (code) => fail(new Error(`kubetab serve ended with ${code}:\n${said}`)));
-  });
+  const url = inject('site');
+  return url ? { url, close: async () => {} } : plain();
 }
 
 /** What is changed on its way. */
@@ -102,7 +65,10 @@ export class Gate {
 }
 
 /** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
-export function plain({ worker, snapshot, gate }: Changes = {}): Promise<Site> {
+export async function plain({ worker, snapshot, gate }: Changes = {}): Promise<Site> {
+  if (!existsSync(join(dist, 'index.html'))) {
+    throw new Error('web/dist is missing. Run `npm run build -w web` first.');
+  }
   const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+// One bin/kubetab serves the page to all files of a run. It is an API server, too, and each start of one takes a processor
+// for seconds. The tests use it for files alone: what they change is in their browsers.
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Its address; "" where bin/kubetab has not been built, or is not wanted. */
+    site: string;
+  }
+}
+
+interface Site {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const web = resolve(import.meta.dirname, '../..');
+const dist = join(web, 'dist');
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const binary = resolve(web, '../bin/kubetab');
+  const wanted = existsSync(binary) && !process.env.KUBETAB_PLAIN_SITE;
+  const site = wanted ? await serve(binary) : { url: '', close: async () => {} };
+  project.provide('site', site.url);
+  return () => site.close();
+}
+
+async function serve(binary: string): Promise<Site> {
+  const child: ChildProcess = spawn(
+    binary,
+    [
+      'serve',
+      '--listen',
+      '127.0.0.1:0',
+      '--http',
+      '127.0.0.1:0',
+      '--static',
+      dist,
+      '--kubeconfig',
+      '/dev/null',
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  return new Promise((done, fail) => {
+    let said = '';
+    const onData = (piece: Buffer) => {
+      said += piece;
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+      if (!url) return;
+      done({
+        url: `${url}/`,
+        close: () =>
+          new Promise((closed) => {
+            child.once('exit', () => closed());
+            child.kill('SIGTERM');
+          }),
+      });
+    };
+    child.stdout?.on('data', onData);
+    child.stderr?.on('data', onData);
+    child.once('exit', (code) => fail(new Error(`kubetab serve ended with ${code}:\n${said}`)));
+  });
+}
