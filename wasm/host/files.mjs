@@ -15,8 +15,32 @@ const constants = { O_WRONLY: 1, O_RDWR: 2, O_CREAT: 0o100, O_EXCL: 0o200, O_TRU
 // Links that lead to links that lead to ...
 const MOST_LINKS = 40;
 
-// What all files together may hold: a tab has a few hundred megabytes.
+// What all files together may take: a tab has a few hundred megabytes. One file may take all of it. What follows is
+// refused with ENOSPC, until something is removed or truncated.
 const MOST_BYTES = 256 * 1024 * 1024;
+
+// What a file, a folder or a link takes beside its bytes: a hundred thousand empty files are not free.
+const NODE_BYTES = 1024;
+
+// How much room a file keeps that nobody writes to.
+const SLACK_BYTES = 1024 * 1024;
+
+// The largest piece that crypto.getRandomValues fills.
+const RANDOM_BYTES = 65536;
+
+// What reading from a device gives: how it fills a buffer. What is written to it is gone.
+const devices = {
+  null: () => 0,
+  zero: (bytes) => {
+    bytes.fill(0);
+    return bytes.length;
+  },
+  urandom: (bytes) => {
+    for (let at = 0; at < bytes.length; at += RANDOM_BYTES) crypto.getRandomValues(bytes.subarray(at, at + RANDOM_BYTES));
+    return bytes.length;
+  },
+};
+devices.random = devices.urandom;
 
 const failure = (code) => Object.assign(new Error(code), { code });
 
@@ -40,6 +64,8 @@ class Node {
     this.mode = mode;
     this.modified = Date.now();
     this.size = 0;
+    this.names = 1; // how many entries of folders it is
+    this.opened = 0; // how many descriptors it has
     if (this.isFolder) this.entries = new Map();
     else this.data = new Uint8Array(0); // at least size long
   }
@@ -76,8 +102,11 @@ export class MemoryFiles {
 
   constructor() {
     for (const path of ['/dev', '/tmp']) this.#mkdir(path, 0o777);
-    const { folder, name } = this.#place('/dev/null', true);
-    folder.entries.set(name, new Node(DEVICE | 0o666));
+    for (const [name, device] of Object.entries(devices)) {
+      const node = new Node(DEVICE | 0o666);
+      node.device = device;
+      this.#place('/dev', true).node.entries.set(name, node);
+    }
   }
 
   // Where a path leads: the folder that it is in, its name there, and the node if there is one. A link at the end is
@@ -115,8 +144,14 @@ export class MemoryFiles {
     const { folder, name, node: there } = this.#place(path, false);
     if (there) throw failure('EEXIST');
     if (!folder.isFolder) throw failure('ENOTDIR');
+    this.#take(NODE_BYTES);
     folder.entries.set(name, node);
     folder.touch();
+  }
+
+  #take(bytes) {
+    if (this.#used + bytes > MOST_BYTES) throw failure('ENOSPC');
+    this.#used += bytes;
   }
 
   #mkdir(path, mode) {
@@ -131,12 +166,13 @@ export class MemoryFiles {
 
   #resize(node, size) {
     if (size > node.data.length) {
-      const more = Math.max(size, node.data.length * 2, 256);
-      if (this.#used + more - node.data.length > MOST_BYTES) throw failure('ENOSPC');
-      const data = new Uint8Array(more);
-      data.set(node.data.subarray(0, node.size));
-      this.#used += more - node.data.length;
-      node.data = data;
+      // More than is asked for, where there is as much, so that a file that grows is seldom copied. Closing it gives
+      // back what is too much.
+      const most = MOST_BYTES - this.#used + node.data.length;
+      this.#exchange(node, Math.max(size, Math.min(node.data.length * 2, most), 256));
+    } else if (size < node.data.length / 4) {
+      node.size = Math.min(node.size, size);
+      this.#exchange(node, size);
     } else if (size < node.size) {
       node.data.fill(0, size, node.size);
     }
@@ -144,8 +180,34 @@ export class MemoryFiles {
     node.touch();
   }
 
+  // Gives a node other room for its bytes.
+  #exchange(node, length) {
+    const before = node.data.length;
+    if (length > before) this.#take(length - before);
+    let data;
+    try {
+      data = new Uint8Array(length);
+    } catch {
+      if (length > before) this.#used -= length - before;
+      throw failure('ENOSPC'); // the tab itself has no more
+    }
+    if (length < before) this.#used -= before - length;
+    data.set(node.data.subarray(0, node.size));
+    node.data = data;
+  }
+
+  // Takes a name from a node. Its bytes are there as long as somebody has it open.
   #drop(node) {
-    if (!node.isFolder) this.#used -= node.data.length;
+    this.#used -= NODE_BYTES;
+    node.names--;
+    this.#free(node);
+  }
+
+  #free(node) {
+    if (node.names > 0 || node.opened > 0 || node.isFolder) return;
+    this.#used -= node.data.length;
+    node.data = new Uint8Array(0);
+    node.size = 0;
   }
 
   #functions = {
@@ -156,6 +218,7 @@ export class MemoryFiles {
       if (!node) {
         if (!(flags & constants.O_CREAT)) throw failure('ENOENT');
         if (!found.folder.isFolder) throw failure('ENOTDIR');
+        this.#take(NODE_BYTES);
         node = new Node(FILE | (mode & 0o7777));
         found.folder.entries.set(found.name, node);
         found.folder.touch();
@@ -164,19 +227,24 @@ export class MemoryFiles {
       }
       if (node.isFolder && writes) throw failure('EISDIR');
       if (!node.isFolder && flags & constants.O_DIRECTORY) throw failure('ENOTDIR');
-      if (flags & constants.O_TRUNC && !node.isFolder) this.#resize(node, 0);
+      if (flags & constants.O_TRUNC && !node.isFolder && !node.device) this.#resize(node, 0);
       const fd = ++this.#lastDescriptor;
+      node.opened++;
       this.#open.set(fd, { node, at: 0, appends: (flags & constants.O_APPEND) !== 0, reads: (flags & 3) !== 1, writes });
       return fd;
     },
     close: (fd) => {
-      this.#file(fd);
+      const { node } = this.#file(fd);
       this.#open.delete(fd);
+      node.opened--;
+      this.#free(node);
+      if (node.opened === 0 && node.data?.length > node.size + SLACK_BYTES) this.#exchange(node, node.size);
     },
     read: (fd, buffer, offset, length, position) => {
       const file = this.#file(fd);
       if (!file.reads) throw failure('EBADF');
       if (file.node.isFolder) throw failure('EISDIR');
+      if (file.node.device) return file.node.device(buffer.subarray(offset, offset + length));
       const from = position ?? file.at;
       const bytes = file.node.data.subarray(from, Math.min(from + length, file.node.size));
       buffer.set(bytes, offset);
@@ -209,6 +277,7 @@ export class MemoryFiles {
       if (!node.isFolder) throw failure('ENOTDIR');
       if (node.entries.size > 0) throw failure('ENOTEMPTY');
       if (node === this.#root) throw failure('EBUSY');
+      this.#drop(node);
       folder.entries.delete(name);
       folder.touch();
     },
@@ -249,7 +318,11 @@ export class MemoryFiles {
       if (!node.isLink) throw failure('EINVAL');
       return node.target;
     },
-    link: (path, link) => this.#add(link, this.#node(path)),
+    link: (path, link) => {
+      const node = this.#node(path);
+      this.#add(link, node);
+      node.names++;
+    },
     chmod: (path, mode) => this.#chmod(this.#node(path), mode),
     fchmod: (fd, mode) => this.#chmod(this.#file(fd).node, mode),
     chown: (path) => void this.#node(path),
@@ -269,7 +342,7 @@ export class MemoryFiles {
 
   #truncate(node, length) {
     if (node.isFolder) throw failure('EISDIR');
-    this.#resize(node, length);
+    if (!node.device) this.#resize(node, length);
   }
 
   /**

@@ -166,3 +166,84 @@ test('what is too much is refused, and the rest stays', () => {
   assert.equal(call('write', fd, new Uint8Array(8), 0, 8, 300 * 1024 * 1024), 'ENOSPC');
   assert.equal(call('write', fd, new Uint8Array(8), 0, 8, 0), 8);
 });
+
+// Calls on files in memory, whose results are values or error codes.
+function calls() {
+  const scope = memory();
+  return (name, ...args) =>
+    attempt(() => {
+      let result;
+      scope.fs[name](...args, (error, value) => {
+        if (error) throw error;
+        result = value;
+      });
+      return result;
+    });
+}
+
+test('there is an end to what files hold, and room when one is gone', () => {
+  const call = calls();
+  const MiB = 1024 * 1024;
+  const piece = new Uint8Array(16 * MiB);
+  const fill = (name) => {
+    const fd = call('open', name, O_WRONLY | O_CREAT | O_TRUNC, 0o644);
+    let size = 0;
+    if (fd === 'ENOSPC') return { fd, size };
+    for (;;) {
+      const n = call('write', fd, piece, 0, piece.length, null);
+      if (n === 'ENOSPC') return { fd, size };
+      assert.equal(n, piece.length);
+      size += n;
+    }
+  };
+  const whole = fill('/tmp/a');
+  assert.equal(whole.size, 240 * MiB); // the last piece has no room beside what the folders take
+  call('close', whole.fd);
+  assert.equal(put({ root: '/tmp', call }, 'small', O_WRONLY | O_CREAT, 'text'), 4);
+  const first = { fd: call('open', '/tmp/a', O_RDONLY, 0) };
+  const room = () => {
+    const { fd, size } = fill('/tmp/b');
+    call('close', fd);
+    call('unlink', '/tmp/b');
+    return size;
+  };
+  assert.equal(room(), 0);
+  // A link is another name of the same bytes, and so is a descriptor.
+  assert.equal(call('link', '/tmp/a', '/tmp/c'), undefined);
+  call('unlink', '/tmp/a');
+  assert.equal(room(), 0);
+  call('unlink', '/tmp/c');
+  assert.equal(room(), 0);
+  call('close', first.fd);
+  assert.equal(room(), 240 * MiB);
+  assert.equal(room(), 240 * MiB);
+  // What is truncated is given back.
+  const { fd } = fill('/tmp/a');
+  call('ftruncate', fd, 0);
+  assert.equal(room(), 240 * MiB);
+  call('close', fd);
+  call('close', fill('/tmp/a').fd);
+  call('close', call('open', '/tmp/a', O_WRONLY | O_TRUNC, 0));
+  assert.equal(room(), 240 * MiB);
+});
+
+test('empty files and folders are not free', () => {
+  const call = calls();
+  let made = 0;
+  for (; made < 1_000_000; made++) if (call('mkdir', `/tmp/${made}`, 0o755) === 'ENOSPC') break;
+  assert.ok(made > 200_000 && made < 300_000, `${made} folders`);
+  assert.equal(call('rmdir', '/tmp/0'), undefined);
+  assert.equal(call('mkdir', '/tmp/0', 0o755), undefined);
+});
+
+test('devices have no end', () => {
+  const call = calls();
+  const buffer = new Uint8Array(100_000).fill(7);
+  const read = (name) => call('read', call('open', name, O_RDONLY, 0), buffer, 0, buffer.length, null);
+  assert.equal(read('/dev/zero'), buffer.length);
+  assert.ok(buffer.every((byte) => byte === 0));
+  assert.equal(read('/dev/urandom'), buffer.length);
+  assert.ok(new Set(buffer).size > 200);
+  assert.equal(read('/dev/null'), 0);
+  assert.equal(call('write', call('open', '/dev/zero', O_WRONLY | O_CREAT | O_TRUNC, 0), buffer, 0, buffer.length, null), buffer.length);
+});
