@@ -139,6 +139,10 @@ func Reason(err error) string {
 		return "Directory not empty"
 	case errors.Is(err, syscall.EBUSY):
 		return "Resource busy"
+	case errors.Is(err, syscall.ENOSPC):
+		return "No space left on device"
+	case errors.Is(err, ErrMemory):
+		return ErrMemory.Error()
 	}
 	return err.Error()
 }
@@ -234,7 +238,10 @@ func (k *Call) each(names []string, f func(name string, r io.Reader) error) int 
 			}
 			r = h
 		}
-		if err := f(name, r); err != nil {
+		switch err := f(name, r); {
+		case errors.Is(err, ErrMemory):
+			code = k.Fail("%v", err)
+		case err != nil:
 			code = k.Fail("%s: %s", name, Reason(err))
 		}
 		if h, ok := r.(io.Closer); ok && name != "-" {

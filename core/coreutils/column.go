@@ -3,7 +3,7 @@ package coreutils
 import (
 	"cmp"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,15 +18,11 @@ const (
 // and without it each line is put beside others as far as the width of -c goes.
 func column(k *Call) int {
 	f := k.Flags("cNos")
-	var rows []string
-	code := k.each(f.Rest, func(_ string, r io.Reader) error {
-		return lines(r, func(text string) bool {
-			if strings.TrimSpace(text) != "" {
-				rows = append(rows, text)
-			}
-			return true
-		})
-	})
+	rows, code, err := k.all(f.Rest)
+	if err != nil {
+		return code
+	}
+	rows = slices.DeleteFunc(rows, func(text string) bool { return strings.TrimSpace(text) == "" })
 	_, table := f.Long["table"]
 	if f.On['t'] || table {
 		k.table(f, rows)

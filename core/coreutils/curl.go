@@ -163,7 +163,7 @@ func (c *curlCommand) set(name, value string) int {
 // read returns what is in a file, or in standard input for "-".
 func (c *curlCommand) read(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(c.Stdin)
+		return ReadAll(c.Stdin)
 	}
 	return c.Files.ReadFile(c.Path(name))
 }

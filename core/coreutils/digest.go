@@ -1,6 +1,7 @@
 package coreutils
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
@@ -32,29 +33,59 @@ func base64Command(k *Call) int {
 		width = n
 	}
 	return k.each(f.Rest, func(_ string, r io.Reader) error {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
 		if decodes {
+			data, err := ReadAll(r)
+			if err != nil {
+				return err
+			}
 			decoded, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(data)))
 			if _, failed := k.Stdout.Write(decoded); failed == nil && err != nil {
 				return errInvalidInput
 			}
 			return nil
 		}
-		text := base64.StdEncoding.EncodeToString(data)
-		if width == 0 {
-			_, err = io.WriteString(k.Stdout, text)
+		out := &wrapped{out: bufio.NewWriter(k.Stdout), width: width}
+		encoder := base64.NewEncoder(base64.StdEncoding, out)
+		if _, err := io.Copy(encoder, r); err != nil {
 			return err
 		}
-		for len(text) > 0 && err == nil {
-			n := min(width, len(text))
-			_, err = fmt.Fprintln(k.Stdout, text[:n])
-			text = text[n:]
+		if err := encoder.Close(); err != nil {
+			return err
 		}
-		return err
+		return out.end()
 	})
+}
+
+// wrapped breaks what is written to it into lines, unless width is 0.
+type wrapped struct {
+	out       *bufio.Writer
+	width, at int
+}
+
+func (w *wrapped) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		n := len(rest)
+		if w.width > 0 {
+			if w.at == w.width {
+				_ = w.out.WriteByte('\n') // the error is that of the next write
+				w.at = 0
+			}
+			n = min(n, w.width-w.at)
+		}
+		if _, err := w.out.Write(rest[:n]); err != nil {
+			return 0, err
+		}
+		w.at += n
+		rest = rest[n:]
+	}
+	return len(b), nil
+}
+
+func (w *wrapped) end() error {
+	if w.width > 0 && w.at > 0 {
+		_ = w.out.WriteByte('\n') // the error is that of Flush
+	}
+	return w.out.Flush()
 }
 
 // sum prints the digest of each file, or compares with those in files that it
@@ -89,7 +120,7 @@ func checkSums(k *Call, f Flags, algorithm func() hash.Hash) int {
 		}
 	}
 	read := k.each(f.Rest, func(list string, r io.Reader) error {
-		text, err := io.ReadAll(r)
+		text, err := ReadAll(r)
 		if err != nil {
 			return err
 		}

@@ -15,15 +15,24 @@ import (
 func (k *Call) together(names []string, skip, limit int64) ([]byte, int) {
 	var all bytes.Buffer
 	code := k.each(names, func(_ string, r io.Reader) error {
-		_, err := all.ReadFrom(r)
+		if skip > 0 {
+			n, err := io.CopyN(io.Discard, r, skip)
+			if skip -= n; err != nil && err != io.EOF {
+				return err
+			}
+		}
+		most := int64(mostMemory) + 1 - int64(all.Len())
+		if limit >= 0 {
+			most = min(most, limit-int64(all.Len()))
+		}
+		_, err := all.ReadFrom(io.LimitReader(r, most))
+		if all.Len() > mostMemory {
+			all = bytes.Buffer{}
+			return ErrMemory
+		}
 		return err
 	})
-	data := all.Bytes()
-	data = data[min(max(skip, 0), int64(len(data))):]
-	if limit >= 0 {
-		data = data[:min(limit, int64(len(data)))]
-	}
-	return data, code
+	return all.Bytes(), code
 }
 
 // offset reads a number of bytes: decimal, 0x for hexadecimal, 0 for octal. No

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -130,11 +131,20 @@ func (k *Call) copy(from, to string, all bool) error {
 		return err
 	}
 	if !i.IsDir() {
-		data, err := k.Files.ReadFile(from)
+		if from == to {
+			return fmt.Errorf("'%s' and '%s' are the same file", from, to)
+		}
+		in, err := k.Files.Open(from, os.O_RDONLY, 0)
 		if err != nil {
 			return err
 		}
-		return k.Files.WriteFile(to, data, i.Mode())
+		defer in.Close()
+		out, err := k.Files.Open(to, writeFlags, i.Mode().Perm())
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(out, in)
+		return errors.Join(err, out.Close())
 	}
 	if !all {
 		return errors.New("omitting directory")
@@ -509,7 +519,7 @@ func (k *Call) unpack(t *tar.Reader, dir string, list, verbose bool) int {
 			err = k.Files.Symlink(header.Linkname, to)
 		default:
 			var data []byte
-			if data, err = io.ReadAll(t); err == nil {
+			if data, err = ReadAll(t); err == nil {
 				err = k.Files.WriteFile(to, data, fs.FileMode(header.Mode))
 			}
 		}

@@ -1,6 +1,7 @@
 package coreutils
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -219,11 +220,21 @@ func (k *Call) below(names []string) (all []string) {
 	return all
 }
 
-// all returns the lines of every file named.
-func (k *Call) all(names []string) ([]string, int) {
-	var all []string
-	code := k.each(names, func(_ string, r io.Reader) error {
-		return lines(r, func(text string) bool { all = append(all, text); return true })
+// all returns the lines of every file named. The error is ErrMemory, and told.
+func (k *Call) all(names []string) (all []string, code int, err error) {
+	var has held
+	code = k.each(names, func(_ string, r io.Reader) error {
+		failed := lines(r, func(text string) bool {
+			all = append(all, text)
+			return has.add(text)
+		})
+		if has > mostMemory {
+			failed = ErrMemory
+		}
+		if errors.Is(failed, ErrMemory) {
+			all, err = nil, ErrMemory
+		}
+		return failed
 	})
-	return all, code
+	return all, code, err
 }

@@ -194,7 +194,7 @@ func wget(k *Call) int {
 		}
 		return 0
 	}
-	data, err := io.ReadAll(response.Body)
+	data, err := ReadAll(response.Body)
 	if err == nil {
 		err = k.Files.WriteFile(k.Path(output), data, 0o644)
 	}

@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ func seq(k *Call) int {
 			continue
 		}
 		n, err := strconv.Atoi(arg)
+		if f, failed := strconv.ParseFloat(arg, 64); err != nil && failed == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			n, err = int(f), nil // 1e6
+		}
 		if err != nil {
 			return k.Fail("invalid number '%s'", arg)
 		}

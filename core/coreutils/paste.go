@@ -68,7 +68,7 @@ func paste(k *Call) int {
 		var b strings.Builder
 		some := false
 		for i, file := range files {
-			text, err := file.ReadString('\n')
+			text, err := ReadLine(file, '\n')
 			if err != nil && err != io.EOF {
 				return k.Fail("%s: %s", names[i], Reason(err))
 			}

@@ -91,7 +91,9 @@ func readLine(r io.Reader, end byte, most int, exactly bool) (string, error) {
 			if b[0] == end && !exactly {
 				break
 			}
-			text = append(text, b[0])
+			if text = append(text, b[0]); len(text) > mostMemory {
+				return "", ErrMemory
+			}
 			if utf8.FullRune(text[begun:]) {
 				begun, read = len(text), read+1
 			}

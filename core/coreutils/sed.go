@@ -98,7 +98,7 @@ func sed(k *Call) int {
 func edit(commands []*sedCommand, quiet bool, r io.Reader, w io.Writer, row *int) error {
 	in := bufio.NewReader(r)
 	for {
-		text, err := in.ReadString('\n')
+		text, err := ReadLine(in, '\n')
 		if text == "" && err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil

@@ -63,7 +63,10 @@ func sortCommand(k *Call) int {
 			}
 		}
 	}
-	all, code := k.all(files)
+	all, code, err := k.all(files)
+	if err != nil {
+		return 2
+	}
 	if len(keys) == 0 {
 		keys = []sortKey{whole}
 	}

@@ -2,7 +2,6 @@ package coreutils
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
@@ -10,11 +9,12 @@ import (
 	"crypto/sha512"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 )
 
 // textCommands read text and print text.
@@ -51,7 +51,10 @@ func cat(k *Call) int {
 
 // tac prints lines in reverse order.
 func tac(k *Call) int {
-	text, code := k.all(k.Flags("").Rest)
+	text, code, err := k.all(k.Flags("").Rest)
+	if err != nil {
+		return code
+	}
 	for _, line := range slices.Backward(text) {
 		fmt.Fprintln(k.Stdout, line)
 	}
@@ -67,7 +70,7 @@ func lines(r io.Reader, f func(string) bool) error {
 func whole(r io.Reader, f func(string) bool) error {
 	b := bufio.NewReader(r)
 	for {
-		text, err := b.ReadString('\n')
+		text, err := ReadLine(b, '\n')
 		if text != "" && !f(text) {
 			return nil
 		}
@@ -95,18 +98,21 @@ func (f Flags) part(sign string) (part, error) {
 		text, p.bytes = cmp.Or(f.Value['c'], f.Long["bytes"]), true
 	}
 	digits, signed := strings.CutPrefix(text, sign)
-	unit := 1
-	if p.bytes {
-		if bare, ok := strings.CutSuffix(digits, "K"); ok {
-			digits, unit = bare, 1024
-		}
-	}
-	n, err := strconv.Atoi(strings.TrimLeft(digits, "+-"))
-	if err != nil {
+	digits = strings.TrimLeft(digits, "+-")
+	bare := strings.TrimRight(digits, "bkKMGTPEiB")
+	unit, known := units[digits[len(bare):]]
+	n, err := strconv.Atoi(bare)
+	if err != nil || !known || n > math.MaxInt/unit {
 		return p, fmt.Errorf("invalid number of %s: '%s'", map[bool]string{false: "lines", true: "bytes"}[p.bytes], text)
 	}
 	p.n, p.sign = n*unit, signed
 	return p, nil
+}
+
+// units are what GNU's programs multiply numbers by.
+var units = map[string]int{
+	"": 1, "b": 512, "kB": 1e3, "k": 1 << 10, "K": 1 << 10, "KiB": 1 << 10, "MB": 1e6, "M": 1 << 20, "MiB": 1 << 20,
+	"GB": 1e9, "G": 1 << 30, "GiB": 1 << 30, "TB": 1e12, "T": 1 << 40, "TiB": 1 << 40, "PB": 1e15, "P": 1 << 50, "PiB": 1 << 50,
 }
 
 // named prints the name of each of several files above what f prints of it.
@@ -136,7 +142,7 @@ func head(k *Call) int {
 	return k.named(f, func(_ string, r io.Reader) error {
 		switch {
 		case p.bytes && p.sign:
-			data, err := io.ReadAll(r)
+			data, err := ReadAll(r)
 			_, _ = k.Stdout.Write(data[:max(len(data)-p.n, 0)]) // nobody reads any more
 			return err
 		case p.bytes:
@@ -147,21 +153,29 @@ func head(k *Call) int {
 			return err
 		case p.sign:
 			var kept []string
-			return whole(r, func(text string) bool {
+			var has held
+			enough := true
+			err := whole(r, func(text string) bool {
+				enough = has.add(text)
 				if kept = append(kept, text); len(kept) > p.n {
 					fmt.Fprint(k.Stdout, kept[0])
+					has.remove(kept[0])
 					kept = kept[1:]
 				}
-				return true
+				return enough
 			})
+			if !enough {
+				return ErrMemory
+			}
+			return err
 		case p.n == 0:
 			return nil
 		}
 		left := p.n
 		return whole(r, func(text string) bool {
-			fmt.Fprint(k.Stdout, text)
+			_, err := fmt.Fprint(k.Stdout, text)
 			left--
-			return left > 0
+			return err == nil && left > 0
 		})
 	})
 }
@@ -175,30 +189,30 @@ func tail(k *Call) int {
 	follow := f.On['f'] || f.On['F']
 	code := k.named(f, func(_ string, r io.Reader) error {
 		if p.bytes {
-			data, err := io.ReadAll(r)
-			if from := max(len(data)-p.n, 0); !p.sign {
-				data = data[from:]
-			} else {
-				data = data[min(max(p.n-1, 0), len(data)):]
-			}
-			_, _ = k.Stdout.Write(data) // nobody reads any more
-			return err
+			return k.lastBytes(r, p)
 		}
 		var kept []string
-		row := 0
+		var has held
+		row, enough := 0, true
 		err := whole(r, func(text string) bool {
 			row++
 			switch {
 			case !p.sign:
+				enough = has.add(text)
 				if kept = append(kept, text); len(kept) > p.n {
+					has.remove(kept[0])
 					kept = kept[1:]
 				}
+				return enough
 			case row >= p.n:
 				_, err := fmt.Fprint(k.Stdout, text)
 				return err == nil
 			}
 			return true
 		})
+		if !enough {
+			return ErrMemory
+		}
 		for _, text := range kept {
 			fmt.Fprint(k.Stdout, text)
 		}
@@ -237,6 +251,36 @@ func tail(k *Call) int {
 	}
 }
 
+// lastBytes prints the last bytes of r, or all from one on.
+func (k *Call) lastBytes(r io.Reader, p part) error {
+	if p.sign {
+		if _, err := io.CopyN(io.Discard, r, int64(max(p.n-1, 0))); err != nil {
+			return nil // there are fewer
+		}
+		_, err := io.Copy(k.Stdout, r)
+		return err
+	}
+	var data []byte
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(piece)
+		data = append(data, piece[:n]...)
+		if len(data) > mostMemory && len(data)-p.n < len(data)/2 {
+			return ErrMemory
+		}
+		if from := len(data) - p.n; from > 1<<20 || from > 0 && err != nil { // now and then
+			data = append(data[:0], data[from:]...)
+		}
+		if err == io.EOF {
+			_, _ = k.Stdout.Write(data) // nobody reads any more
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // wc puts its columns where GNU's does: as wide as the number of all bytes, or
 // seven where that is not known before.
 func wc(k *Call) int {
@@ -251,8 +295,30 @@ func wc(k *Call) int {
 	var names []string
 	total := counts{}
 	code := k.each(f.Rest, func(name string, r io.Reader) error {
-		data, err := io.ReadAll(r)
-		one := counts{'l': bytes.Count(data, []byte("\n")), 'w': len(bytes.Fields(data)), 'm': utf8.RuneCount(data), 'c': len(data)}
+		one := counts{}
+		in, inWord := bufio.NewReaderSize(r, 64<<10), false
+		var err error
+		for err == nil {
+			var c rune
+			var size int
+			if c, size, err = in.ReadRune(); err != nil {
+				break
+			}
+			one['c'] += size
+			one['m']++
+			if c == '\n' {
+				one['l']++
+			}
+			if space := unicode.IsSpace(c); space {
+				inWord = false
+			} else if !inWord {
+				inWord = true
+				one['w']++
+			}
+		}
+		if err == io.EOF {
+			err = nil
+		}
 		for c, n := range one {
 			total[c] += n
 		}

@@ -2,7 +2,6 @@ package coreutils
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,7 +180,7 @@ func xargs(k *Call) int {
 	if err := x.parse(k.Args); err != nil {
 		return k.Fail("%v", err)
 	}
-	data, err := io.ReadAll(k.Stdin)
+	data, err := ReadAll(k.Stdin)
 	if err != nil {
 		return k.Fail("%s", Reason(err))
 	}
