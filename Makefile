@@ -254,6 +254,10 @@ size: wasm ## where the bytes of the module go, and how they stand to the budget
 bench: build chromium ## start time, memory and latency in one table; URL=... TOKEN=... adds another server
 	@scripts/bench $(if $(URL),-url "$(URL)") $(if $(TOKEN),-token "$(TOKEN)")
 
+.PHONY: lesson
+lesson: ## begin the lesson NAME=part/lesson, or watch it: what is wrong with it, and how it plays
+	@go run -tags $(TAGS) -ldflags="$(X_VERSION)" ./tutorials/cmd/lesson $(NAME)
+
 .PHONY: format
 format: ## format Go and TypeScript
 	@gofmt -w $$(git ls-files '*.go')
