@@ -144,9 +144,9 @@ test: ## everything that must pass before a change lands; says at its end where 
 
 .PHONY: all-tests side-by-side
 all-tests: test-timing
-side-by-side: test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server
+side-by-side: test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server test-lessons
 ifdef IN_ORDER
-test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server: | build check
+test-web test-analyze test-go test-race test-js test-transcripts test-shell test-server test-lessons: | build check
 test-timing: | side-by-side
 endif
 
@@ -168,7 +168,7 @@ check-size: page
 # The packages with tests of the module, which -wasm names, and of the programs in bin. Each is linked once, and its tests
 # are run without Go's cache: that does not see the files of other processes, and would seldom spare a run if it did,
 # because the module and bin/kubetab hold the commit. The other packages' results are cached.
-WITH_MODULE := ./core/shell ./server ./transcripts
+WITH_MODULE := ./core/shell ./server ./transcripts ./tutorials/play
 # check has seen to vet.
 GOTEST_ONCE := $(GOTEST) -vet=off -count=1 -timeout 40m
 
@@ -214,6 +214,10 @@ test-cluster: native wasm
 	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
 test-server: native wasm
 	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -wasm ../$(ENGINE)/kubetab.wasm
+
+.PHONY: test-lessons
+test-lessons: wasm
+	@scripts/step "lessons, natively and a sample in the module" $(GOTEST_ONCE) ./tutorials/play -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
 
 .PHONY: test-web test-timing
 test-web: page chromium
