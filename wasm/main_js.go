@@ -109,6 +109,7 @@ func run(host *boundary.Host, start time.Time) error {
 		return fmt.Errorf("start the API server: %w", err)
 	}
 	handler := engine.Handler()
+	endLesson := func() {}
 	if !s.Anonymous { // the terminal is the administrator's
 		with, terminals, err := withShell(handler, tokens)
 		if err != nil {
@@ -119,7 +120,7 @@ func run(host *boundary.Host, start time.Time) error {
 		lesson := evaluate.New(evaluate.Config{
 			Client: engine.RESTConfig(), Requests: requests, Clock: c.Clock, Namespace: terminals.SetNamespace, Log: log.Printf,
 		})
-		defer lesson.Close()
+		endLesson = lesson.Close
 		handler = withLesson(handler, lesson.Handler())
 	}
 	b.SetHandler(withRequestLog(handler, requests))
@@ -151,6 +152,7 @@ func run(host *boundary.Host, start time.Time) error {
 	if err := b.Close(ctx); err != nil {
 		return err
 	}
+	endLesson() // its watches end before the server does
 	return engine.Close()
 }
 
