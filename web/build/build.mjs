@@ -1,9 +1,11 @@
-// Builds web/dist: the page, its workers, and the wasm module and its snapshot beside them, each also as .br and .gz.
+// Builds web/dist: the page, its workers, the lessons of tutorials/, and the wasm module and its snapshot beside them, each
+// also as .br and .gz.
 //
 //   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
 //   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
 // The two are compressed once: the variants are kept in build/web under their hashes and copied from there.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import {
@@ -76,8 +78,9 @@ const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
 await build(pageConfig({ ...shared, outDir: dist }));
 await nameWorker();
 const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
+const lessons = await writeLessons();
 const fingerprint = createHash('sha256');
-for (const file of ['index.html', ...files]) {
+for (const file of ['index.html', ...files, ...lessons]) {
   fingerprint.update(file).update(await readFile(join(dist, file)));
 }
 await build(
@@ -85,6 +88,7 @@ await build(
     ...shared,
     outDir: dist,
     precache: files,
+    lessons,
     build: prepared
       .reduce((sum, { info }) => sum.update(info.url), fingerprint)
       .digest('hex')
@@ -97,7 +101,7 @@ await writeFile(join(dist, '_headers'), headersFile(csp));
 for (const { info, files } of prepared) {
   for (const [suffix, path] of files) await copyFile(path, join(dist, info.url + suffix));
 }
-const sizes = await compressAssets([...files, 'index.html', 'sw.js']);
+const sizes = await compressAssets([...files, ...lessons, 'index.html', 'sw.js']);
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 say(`web/dist is ready after ${seconds(began)}`);
@@ -109,6 +113,14 @@ async function nameWorker() {
     fail(`One script of the engine worker was expected, not ${workers.length}.`);
   const path = join(dist, 'early.js');
   await writeFile(path, (await readFile(path, 'utf8')).replace('__WORKER__', `./${workers[0]}`));
+}
+
+/** Lays out lessons/, a file for each lesson and language. Returns their names. */
+async function writeLessons() {
+  if (!existsSync(join(root, 'tutorials/cmd/lessons'))) return [];
+  const program = ['run', '-tags', 'grpcnotrace', './tutorials/cmd/lessons'];
+  execFileSync('go', [...program, '-out', join(dist, 'lessons')], { cwd: root, stdio: 'inherit' });
+  return (await list(dist)).filter((file) => file.startsWith('lessons/'));
 }
 
 /** Names the file kubetab.<extension> after its content and compresses it, or finds that done. */

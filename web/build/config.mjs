@@ -35,7 +35,7 @@ export function pageConfig({ module, wasmExec, outDir }) {
   };
 }
 
-export function serviceWorkerConfig({ module, outDir, precache, build }) {
+export function serviceWorkerConfig({ module, outDir, precache, lessons, build }) {
   return {
     configFile: false,
     root: web,
@@ -44,6 +44,7 @@ export function serviceWorkerConfig({ module, outDir, precache, build }) {
     define: {
       __MODULE__: JSON.stringify(module),
       __PRECACHE__: JSON.stringify(precache),
+      __LESSONS__: JSON.stringify(lessons),
       __BUILD__: JSON.stringify(build),
     },
     build: {

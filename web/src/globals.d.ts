@@ -5,6 +5,8 @@ declare global {
   const __MODULE__: ModuleInfo;
   /** The page's files for offline use, relative to the scope; written by the build into sw.ts. */
   const __PRECACHE__: readonly string[];
+  /** The files of the lessons, relative to the scope; written by the build into sw.ts. */
+  const __LESSONS__: readonly string[];
   /** Names the precache: differs for every build that differs. */
   const __BUILD__: string;
 }

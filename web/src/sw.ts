@@ -68,13 +68,26 @@ async function ownFile(url: URL): Promise<Response | null> {
  */
 function keepModule(): Promise<void> {
   // Every tab asks.
-  keeping ??= keepFiles().finally(() => {
-    keeping = null;
-  });
+  keeping ??= keepLessons()
+    .then(keepFiles)
+    .finally(() => {
+      keeping = null;
+    });
   return keeping;
 }
 
 let keeping: Promise<void> | null = null;
+
+/** Keeps every lesson in both languages, some kilobytes each: the page itself asks for those that are opened. */
+async function keepLessons(): Promise<void> {
+  const cache = await caches.open(PRECACHE);
+  const kept = new Set((await cache.keys()).map((request) => request.url));
+  for (const file of __LESSONS__) {
+    const url = new URL(file, SCOPE).href;
+    // One that cannot be had now is had on the next visit.
+    if (!kept.has(url)) await cache.add(new Request(url, { cache: 'no-cache' })).catch(() => {});
+  }
+}
 
 async function keepFiles(): Promise<void> {
   const { snapshot, rest } = __MODULE__;

@@ -10,6 +10,7 @@ export const english = {
   tagline: 'The Kubernetes API server, in this tab',
   skip: 'Skip to the main pane',
   views: {
+    lessons: 'Lessons',
     cluster: 'Cluster',
     files: 'Files',
     terminal: 'Terminal',
@@ -25,6 +26,14 @@ export const english = {
     resize: (what: string) => `Resize: ${what}`,
   },
   lazy: { what: 'A part of the page could not be loaded.', again: 'Try again' },
+  stage: { label: 'Beside the lesson', picture: 'Picture', files: 'Files' },
+  offer: {
+    title: 'Everything is a request',
+    text: 'Whatever you do with a cluster, somebody sends an HTTP request and the API server answers it. The first lesson shows that with one command: five minutes, in a cluster of its own.',
+    begin: 'Begin the first lesson',
+    all: 'All lessons',
+    decline: 'Not now',
+  },
   strip: {
     region: 'Requests',
     title: 'Requests',
@@ -39,6 +48,7 @@ export const english = {
       console: 'console',
       control: 'page',
       page: 'script',
+      lesson: 'lesson',
       terminal: 'terminal',
     },
   },

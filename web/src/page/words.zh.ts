@@ -8,6 +8,7 @@ export const chinese: Words = {
   tagline: '在此标签页中运行的 Kubernetes API 服务器',
   skip: '跳到主窗格',
   views: {
+    lessons: '课程',
     cluster: '集群',
     files: '文件',
     terminal: '终端',
@@ -23,6 +24,14 @@ export const chinese: Words = {
     resize: (what) => `调整大小：${what}`,
   },
   lazy: { what: '页面的一部分未能加载。', again: '重试' },
+  stage: { label: '课程旁边', picture: '图示', files: '文件' },
+  offer: {
+    title: '一切皆请求',
+    text: '无论你对集群做什么，都是某个客户端发出 HTTP 请求，由 API 服务器作出响应。第一课用一条命令展示这一点：五分钟，在独立的集群中进行。',
+    begin: '开始第一课',
+    all: '全部课程',
+    decline: '暂不',
+  },
   strip: {
     region: '请求日志',
     title: '请求',
@@ -36,6 +45,7 @@ export const chinese: Words = {
       console: '控制台',
       control: '页面',
       page: '脚本',
+      lesson: '课程',
       terminal: '终端',
     },
   },

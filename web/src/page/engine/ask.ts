@@ -3,7 +3,7 @@ import { ADMIN, type Identity, identity, identityHeaders } from '../control/iden
 import { api, directApi } from './cluster';
 
 /** The parts of the page that make requests of their own; the request log shows who made each. */
-export type Part = 'view' | 'editor' | 'console' | 'control';
+export type Part = 'view' | 'editor' | 'console' | 'control' | 'lesson';
 
 export interface AskInit extends Omit<ApiRequestInit, 'headers'> {
   readonly headers?: readonly (readonly [string, string])[];

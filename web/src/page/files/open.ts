@@ -1,5 +1,6 @@
 import { kindOf } from '../../client/cluster-names';
 import { clusterHere } from '../engine/here';
+import { arrange } from '../frame/layout';
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
 import { sharedWithTerminal } from './engine-files';
@@ -17,7 +18,8 @@ void openWorkspace(
 /** Opens a file, and on a phone shows the screen that it is on. */
 export function showFile(path: string): void {
   openFile(path);
-  if (route.value.view !== 'cluster') go('files');
+  if (route.value.view === 'lessons') arrange({ stage: 'files' });
+  else if (route.value.view !== 'cluster') go('files');
 }
 
 export function newFile(): void {

@@ -3,6 +3,8 @@ import { loadClockControls } from '../control/ClockMenu';
 import { engineState } from '../engine/cluster';
 import { progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
+import { isOffered, lessonHere } from '../lessons/home';
+import { Offer } from '../lessons/Offer';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { receiving, sharing } from '../share/open';
 import { words } from '../words';
@@ -30,6 +32,10 @@ const loadSettings = () =>
 const SettingsView = lazily(loadSettings);
 const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);
+const LessonsView = lazily(() =>
+  import('../lessons/LessonsView').then(({ LessonsView }) => LessonsView),
+);
+const LessonStrip = lazily(() => import('../lessons/Strip').then(({ Strip }) => Strip));
 const ShareDialog = lazily(() =>
   import('../share/ShareDialog').then(({ ShareDialog }) => ShareDialog),
 );
@@ -72,7 +78,10 @@ export function Page() {
       >
         <Rail />
         <div class="work" id="view" tabIndex={-1}>
-          <EngineTrouble />
+          <div>
+            <EngineTrouble />
+            {lessonHere.value && view !== 'lessons' && <LessonStrip />}
+          </div>
           <Panes />
         </div>
         <RequestsDrawer />
@@ -88,21 +97,29 @@ export function Page() {
 
 /** The left pane and the right column, or one view that takes the whole width. */
 function Panes() {
-  const { view } = route.value;
+  const { view, path } = route.value;
   if (view === 'console') return <ConsoleView />;
   if (view === 'settings') return <SettingsView />;
-  const share = layout.value.left;
+  if (view === 'lessons' && path === '') return <LessonsView />;
+  const isLesson = view === 'lessons';
+  const share = isLesson ? layout.value.guide : layout.value.left;
   return (
     <div
       class="columns"
       style={{ gridTemplateColumns: `${share * 100}fr 0 ${(1 - share) * 100}fr` }}
     >
-      <div class="column left">{view === 'files' ? <FilesView /> : <ClusterView />}</div>
+      <div class="column left">
+        {view === 'cluster' && path === '' && isOffered.value && <Offer />}
+        {isLesson ? <LessonsView /> : view === 'files' ? <FilesView /> : <ClusterView />}
+      </div>
       <Splitter
-        label={words.pane.resize(words.views[view === 'files' ? 'files' : 'cluster'])}
+        label={words.pane.resize(words.views[isLesson || view === 'files' ? view : 'cluster'])}
         orientation="vertical"
         now={share * 100}
-        onMove={(at) => arrange({ left: Math.min(Math.max(at, 0.2), 0.85) })}
+        onMove={(at) => {
+          const to = Math.min(Math.max(at, 0.2), 0.85);
+          arrange(isLesson ? { guide: to } : { left: to });
+        }}
       />
       <RightColumn />
     </div>

@@ -5,6 +5,7 @@ import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
 import { list as listClusters } from '../control/clusters';
 import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
+import { lessonCommands } from '../lessons/commands';
 import { words } from '../words';
 import { useLeaving } from './Dialog';
 import { ownCommands } from './own-commands';
@@ -25,7 +26,12 @@ export function Palette() {
     void listClusters().catch(() => undefined); // those that are known are found
     return holdObjects();
   }, []);
-  const all = useComputed(() => [...ownCommands(), ...fileCommands(), ...clusterCommands()]);
+  const all = useComputed(() => [
+    ...ownCommands(),
+    ...lessonCommands(),
+    ...fileCommands(),
+    ...clusterCommands(),
+  ]);
   const found = useComputed(() => rank(all.value, typed.value, MOST));
   const { best, count } = found.value;
   // What is found may become less while it is looked at.

@@ -1,9 +1,16 @@
+import { goToLessons } from '../lessons/home';
 import { words } from '../words';
 import { Icon } from './icons';
 import { arrange, layout } from './layout';
 import { go, route, VIEWS, type View } from './route';
 
-const ORDER: readonly View[] = ['cluster', 'files', 'requests', 'console', 'settings'];
+const ORDER: readonly View[] = ['lessons', 'cluster', 'files', 'requests', 'console', 'settings'];
+
+/** Lessons are the one that the tab is in, or all of them. */
+function show(view: View): void {
+  if (view === 'lessons') goToLessons();
+  else go(view);
+}
 
 /** The views, in a column along the left edge. */
 export function Rail() {
@@ -22,7 +29,7 @@ export function Rail() {
             title={words.views[view]}
             onClick={() => {
               if (view === 'requests') arrange({ drawerOpen: !drawerOpen });
-              else go(view);
+              else show(view);
             }}
           >
             <Icon name={view} size={20} />
@@ -43,7 +50,7 @@ export function PhoneTabs() {
           key={view}
           type="button"
           aria-pressed={route.value.view === view}
-          onClick={() => go(view)}
+          onClick={() => show(view)}
         >
           <Icon name={view} />
           {words.views[view]}

@@ -2,14 +2,20 @@ import { words } from '../words';
 import { lazily } from './Lazy';
 import { arrange, layout } from './layout';
 import { PaneBar } from './PaneBar';
+import { route } from './route';
 import { Splitter } from './Splitter';
 
 const EditorPane = lazily(() => import('../files/EditorPane').then(({ EditorPane }) => EditorPane));
 const Terminal = lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal));
 
-/** The editor above the terminal. */
+const Picture = lazily(() =>
+  import('../picture/PictureView').then(({ PictureView }) => PictureView),
+);
+
+/** The editor above the terminal; beside a lesson also the picture. */
 export function RightColumn() {
-  const share = layout.value.editor;
+  const { editor: share, stage } = layout.value;
+  const isLesson = route.value.view === 'lessons';
   return (
     <div class="column right">
       <div
@@ -17,7 +23,8 @@ export function RightColumn() {
         style={{ gridTemplateRows: `minmax(0, ${share}fr) 0 minmax(0, ${1 - share}fr)` }}
       >
         <section class="pane editor-place" aria-label={words.views.files}>
-          <EditorPane />
+          {isLesson && <StageTabs />}
+          {isLesson && stage === 'picture' ? <Picture /> : <EditorPane />}
         </section>
         <Splitter
           label={words.pane.resize(words.views.terminal)}
@@ -35,3 +42,25 @@ export function RightColumn() {
     </div>
   );
 }
+
+/** Beside a lesson: what stands above the terminal. */
+function StageTabs() {
+  const { stage } = layout.value;
+  return (
+    <div class="stage-tabs tab-row" role="tablist" aria-label={words.stage.label}>
+      {STAGES.map((name) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          aria-selected={stage === name}
+          onClick={() => arrange({ stage: name })}
+        >
+          {words.stage[name]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const STAGES = ['picture', 'files'] as const;

@@ -1,5 +1,7 @@
 /** Drawn on a grid of 20, in strokes of the text's colour. */
 const PATHS = {
+  lessons:
+    'M10 5.5C8 4 5.5 3.5 2.5 3.5v12c3 0 5.5.5 7.5 2 2-1.5 4.5-2 7.5-2v-12c-3 0-5.5.5-7.5 2zM10 5.5v12',
   cluster: 'M10 2.5l6.5 3.75v7.5L10 17.5l-6.5-3.75v-7.5zM10 10l6.5-3.75M10 10v7.5M10 10L3.5 6.25',
   files: 'M5 2.5h6l4 4v11H5zM11 2.5v4h4M7.5 10.5h5M7.5 13.5h5',
   terminal: 'M2.5 4h15v12h-15zM5.5 8l2.5 2-2.5 2M10 12.5h4',

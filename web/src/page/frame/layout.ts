@@ -4,6 +4,10 @@ import { signal } from '@preact/signals';
 export interface Layout {
   /** Of the width, for the left pane. */
   readonly left: number;
+  /** Of the width, for a lesson. */
+  readonly guide: number;
+  /** What stands above the terminal beside a lesson. */
+  readonly stage: 'picture' | 'files';
   /** Of the right column's height, for the editor. */
   readonly editor: number;
   readonly drawer: number;
@@ -14,7 +18,14 @@ export interface Layout {
 export type Maximised = 'left' | 'editor' | 'terminal' | 'drawer';
 
 const KEY = 'kubetab.layout';
-const FIRST: Layout = { left: 0.54, editor: 0.58, drawer: 320, drawerOpen: false };
+const FIRST: Layout = {
+  left: 0.54,
+  guide: 0.36,
+  stage: 'picture',
+  editor: 0.58,
+  drawer: 320,
+  drawerOpen: false,
+};
 
 export const layout = signal<Layout>(kept());
 export const maximised = signal<Maximised | null>(null);
@@ -37,6 +48,8 @@ function kept(): Layout {
     const found = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Layout>;
     return {
       left: within(found.left, 0.2, 0.85, FIRST.left),
+      guide: within(found.guide, 0.2, 0.85, FIRST.guide),
+      stage: found.stage === 'files' ? 'files' : 'picture',
       editor: within(found.editor, 0.1, 0.9, FIRST.editor),
       drawer: within(found.drawer, 120, 2000, FIRST.drawer),
       drawerOpen: found.drawerOpen === true,

@@ -7,6 +7,7 @@ import { notice, restartEngine } from '../engine/cluster';
 import { clusterHere, switchTo } from '../engine/here';
 import { changeLanguage } from '../language/LanguageMenu';
 import { LANGUAGES, type Language, language } from '../language/language';
+import { goToLessons } from '../lessons/home';
 import { openShare } from '../share/open';
 import { words } from '../words';
 import { focusTerminal } from './focus-terminal';
@@ -36,6 +37,7 @@ export function ownCommands(): readonly PaletteCommand[] {
       run: () => {
         if (view === 'requests') arrange({ drawerOpen: !layout.value.drawerOpen });
         else if (view === 'terminal') focusTerminal();
+        else if (view === 'lessons') goToLessons();
         else go(view);
       },
     })),

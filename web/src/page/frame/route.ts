@@ -1,7 +1,15 @@
 import { signal } from '@preact/signals';
 
 /** What the rail leads to. `requests` opens the drawer along the lower edge; on a phone each is a screen of its own. */
-export const VIEWS = ['cluster', 'files', 'terminal', 'requests', 'console', 'settings'] as const;
+export const VIEWS = [
+  'lessons',
+  'cluster',
+  'files',
+  'terminal',
+  'requests',
+  'console',
+  'settings',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /**
@@ -11,6 +19,8 @@ export type View = (typeof VIEWS)[number];
  *   #cluster/apis/apps/v1/deployments a kind; `/namespaces/x` and a name as in the paths of the API
  *   #files/list                       on a phone the list of files, and not the editor
  *   #console
+ *   #lessons                          the map of lessons
+ *   #/lesson/read/watch/3             a lesson, and its third step
  */
 export interface Route {
   readonly view: View;
@@ -35,18 +45,29 @@ addEventListener('hashchange', () => {
 /** The place that is shown, as it is in an address. */
 export function place(): string {
   const { view, path } = route.value;
-  return `#${view}${path}`;
+  return address(view, path);
 }
 
 export function go(view: View, path = ''): void {
-  const hash = `#${view}${path}`;
+  const hash = address(view, path);
   if (location.hash === hash) return;
   history.pushState(null, '', hash);
   route.value = { view, path };
 }
 
+/** As `go`, without a way back to the place that is left. */
+export function replace(view: View, path: string): void {
+  history.replaceState(null, '', address(view, path));
+  route.value = { view, path };
+}
+
+/** A lesson's address is that of every host's pages, which begin with a slash. */
+function address(view: View, path: string): string {
+  return view === 'lessons' && path ? `#/lesson${path}` : `#${view}${path}`;
+}
+
 function read(hash: string): Route {
-  const text = hash.slice(1);
+  const text = hash.slice(1).replace(/^\/?lesson(?=\/|$)/, 'lessons');
   const end = text.indexOf('/');
   const name = end < 0 ? text : text.slice(0, end);
   const view = VIEWS.find((known) => known === name);

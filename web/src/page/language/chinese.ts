@@ -5,6 +5,7 @@ import { chinese as control } from '../control/words.zh';
 import { chinese as editor } from '../editor/words.zh';
 import { chinese as engine } from '../engine/words.zh';
 import { chinese as files } from '../files/words.zh';
+import { chinese as lessons } from '../lessons/words.zh';
 import { chinese as picture } from '../picture/words.zh';
 import { chinese as requests } from '../requests/words.zh';
 import { chinese as share } from '../share/words.zh';
@@ -21,6 +22,7 @@ export const chinese = {
   examples,
   files,
   frame,
+  lessons,
   picture,
   requests,
   share,

@@ -1,14 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { words } from '../words';
 
+interface CopyProps {
+  readonly label: string;
+  /** Where the label is more than the name of a form. */
+  readonly title?: string;
+  readonly text: () => string;
+}
+
 /** Copies a text, and says so for a moment on the button itself. */
-export function CopyButton({ label, text }: { label: string; text: () => string }) {
+export function CopyButton({ label, title, text }: CopyProps) {
   const done = useSignal(false);
   return (
     <button
       type="button"
       class="link"
-      title={words.copy.as(label)}
+      title={title ?? words.copy.as(label)}
       onClick={() => {
         void navigator.clipboard.writeText(text()).then(() => {
           done.value = true;

@@ -18,7 +18,7 @@ export const logMissing = signal(false);
 /** While true, what arrives is kept back. */
 export const paused = signal(false);
 
-/** The last request that somebody made, not a component of the cluster and not a view that only watches. */
+/** The last request that somebody made: not a component of the cluster, a view that only watches, or a lesson's loader. */
 export const latest = computed(() => {
   const all = records.value;
   for (let i = all.length - 1; i >= 0; i--) {
@@ -29,7 +29,7 @@ export const latest = computed(() => {
 });
 
 function isMade(record: RequestRecord): boolean {
-  return !record.internal && record.from !== 'view';
+  return !record.internal && record.from !== 'view' && record.from !== 'lesson';
 }
 
 const listeners: ((record: RequestRecord) => void)[] = [];

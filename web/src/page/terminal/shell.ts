@@ -1,10 +1,11 @@
-import { effect, signal } from '@preact/signals';
+import { batch, effect, signal } from '@preact/signals';
 import { suffixOf } from '../../client/cluster-names';
 import { directApi, engineState, untilReady } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
 import { Connection } from './connection';
 import { keep, keepLine, pastLines, recall } from './history';
 import type { ShellMessage } from './messages';
+import { ReadingLine } from './reading-line';
 import type { Screen } from './screen';
 import { words } from './words';
 
@@ -33,6 +34,46 @@ export function typeIntoTerminal(keys: string): void {
   else typedBefore += keys;
 }
 
+/** A line that was entered, and when, in ms since 1970. */
+export interface Entered {
+  readonly line: string;
+  readonly at: number;
+}
+
+/** The last line that was entered in this tab. */
+export const entered = signal<Entered | null>(null);
+/** Whether a line is being read: no command is in the foreground. */
+export const prompting = signal(false);
+
+/**
+ * Runs a command line as if it were typed, and resolves when the prompt is there again. What is in the foreground is
+ * ended first, as by ^C; a terminal that is not there yet runs the line when it is.
+ */
+export async function runInTerminal(line: string): Promise<void> {
+  if (session?.isConnected && !prompting.value) {
+    session.type(INTERRUPT);
+    await until(() => prompting.value);
+  }
+  const before = lines.value;
+  typeIntoTerminal(`${CLEAR_LINE}${line.replaceAll('\n', '\r')}\r`);
+  await until(() => lines.value > before && prompting.value);
+}
+
+const CLEAR_LINE = '\x15';
+const INTERRUPT = '\x03';
+/** How many lines were entered. */
+const lines = signal(0);
+
+function until(holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (!holds()) return;
+      queueMicrotask(() => stop());
+      resolve();
+    });
+  });
+}
+
 /** Text typed for a terminal that is not there yet. A newcomer finds a first command. */
 let typedBefore = '';
 let session: Session | null = null;
@@ -53,6 +94,7 @@ export class Session {
   /** A first command for a newcomer, until the shell is there to have it or something else is typed. */
   #offer = '';
   #shown = '';
+  readonly #reading = new ReadingLine();
   readonly #decoder = new TextDecoder();
 
   constructor(screen: Screen) {
@@ -61,6 +103,10 @@ export class Session {
     if (typedBefore === '' && pastLines().length === 0) this.#offer = 'kubectl get namespaces';
     void this.#connect(true);
     addEventListener('pagehide', this.#keep);
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== null;
   }
 
   /** What was typed, on this keyboard or by the page. */
@@ -86,6 +132,7 @@ export class Session {
     switch (message.kind) {
       case 'history':
         keepLine(message.line);
+        entered.value = { line: message.line, at: Date.now() };
         return;
       case 'edit':
         pendingEdits.value = [...pendingEdits.value, message];
@@ -130,6 +177,8 @@ export class Session {
         if (resumed) {
           this.#shown = shown;
           this.#screen.write(shown, true);
+          this.#reading.add(shown);
+          prompting.value = this.#reading.isReading;
           this.#adopt(resumed);
           this.resize();
           return;
@@ -152,12 +201,19 @@ export class Session {
   }
 
   #show(bytes: Uint8Array): void {
-    this.#shown = (this.#shown + this.#decoder.decode(bytes, { stream: true })).slice(-MOST_SHOWN);
+    const text = this.#decoder.decode(bytes, { stream: true });
+    this.#shown = (this.#shown + text).slice(-MOST_SHOWN);
     this.#screen.write(bytes);
+    const entries = this.#reading.add(text);
+    batch(() => {
+      lines.value += entries;
+      prompting.value = this.#reading.isReading;
+    });
   }
 
   #ended(why: 'left' | 'lost'): void {
     this.#connection = null;
+    prompting.value = false;
     this.#shown = '';
     keep(ID, null);
     pendingEdits.value = [];

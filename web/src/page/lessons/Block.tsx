@@ -1,0 +1,101 @@
+import { useMemo } from 'preact/hooks';
+import { draft } from '../console/draft';
+import { focusTerminal } from '../frame/focus-terminal';
+import { arrange } from '../frame/layout';
+import { go } from '../frame/route';
+import { CopyButton } from '../parts/Copy';
+import { runInTerminal, typeIntoTerminal } from '../terminal/shell';
+import type { Block } from './course';
+import { Exchanges } from './Exchanges';
+import { requestOf } from './exchange';
+import { elementsOf } from './html';
+import { seenOf } from './seen';
+import { words } from './words';
+
+const CLEAR_LINE = '\x15';
+
+/** A piece of a lesson's text: prose, or code with what can be done with it. */
+export function BlockView({ block, base }: { block: Block; base: URL }) {
+  if (block.kind === 'html') return <Prose html={block.html} base={base} />;
+  return <CodeBlock block={block} />;
+}
+
+export function Prose({ html, base }: { html: string; base: URL }) {
+  const elements = useMemo(() => elementsOf(html, base), [html, base]);
+  return <div class="prose">{elements}</div>;
+}
+
+type Code = Extract<Block, { kind: 'code' }>;
+
+function CodeBlock({ block }: { block: Code }) {
+  const { language, text, file } = block;
+  const actions = block.actions ?? [];
+  const isRequest = language === 'http';
+  const isCommand = actions.includes('run') || (actions.includes('put') && !isRequest);
+  const caused = isCommand || isRequest ? seenOf(text, language) : [];
+  return (
+    <div class="code-block">
+      <div class="code-text">
+        <pre
+          translate={false}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+          tabIndex={0}
+        >
+          <code>{text.trimEnd()}</code>
+        </pre>
+        <CopyButton label={words.block.copy} title={words.block.copy} text={() => text.trimEnd()} />
+      </div>
+      <div class="code-actions">
+        {actions.includes('run') && (
+          <button
+            type="button"
+            class="button small primary"
+            title={words.block.runTitle}
+            onClick={() => runHere(text)}
+          >
+            {words.block.run}
+          </button>
+        )}
+        {isCommand && (
+          <button type="button" class="link" onClick={() => putHere(text)}>
+            {words.block.put}
+          </button>
+        )}
+        {isRequest && actions.includes('put') && (
+          <button type="button" class="link" onClick={() => toConsole(text)}>
+            {words.block.console}
+          </button>
+        )}
+        {file && (
+          <button type="button" class="link" onClick={() => void openFile(file, text)}>
+            {words.block.open(file)}
+          </button>
+        )}
+      </div>
+      {caused.length > 0 && <Exchanges records={caused} />}
+    </div>
+  );
+}
+
+/** Runs a script in the terminal, which on a phone is a screen of its own. */
+export function runHere(text: string): void {
+  focusTerminal();
+  void runInTerminal(text.trimEnd());
+}
+
+function putHere(text: string): void {
+  typeIntoTerminal(CLEAR_LINE + text.trimEnd().replaceAll('\n', '\r'));
+  focusTerminal();
+}
+
+function toConsole(text: string): void {
+  draft.value = requestOf(text);
+  go('console');
+}
+
+async function openFile(name: string, text: string): Promise<void> {
+  const { openText } = await import('./files');
+  await openText(name, `${text.trimEnd()}\n`);
+  arrange({ stage: 'files' });
+  if (matchMedia('(max-width: 720px)').matches) go('files');
+}

@@ -1,0 +1,65 @@
+import { runHere } from './Block';
+import type { Lesson, Step } from './course';
+import { play, playing, stopPlaying } from './player';
+import { note, progressOf } from './progress';
+import { words } from './words';
+
+/** A way to do the step, for who asks for it: a line at a time, or played. */
+export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
+  const key = `${lesson.id} ${step.id}`;
+  const isPlaying = playing.value === key;
+  const lines = step.solution;
+  const shown = Math.min(progressOf(lesson.id).shown[step.id] ?? 0, lines.length);
+  if (lines.length === 0) return null;
+  const show = (n: number) => {
+    const kept = progressOf(lesson.id).shown;
+    note(lesson.id, { shown: { ...kept, [step.id]: n } });
+  };
+  const playAll = () =>
+    play(key, lines, (i) => {
+      if (i >= (progressOf(lesson.id).shown[step.id] ?? 0)) show(i + 1);
+    });
+  return (
+    <details class="solution" key={step.id} open={shown > 0}>
+      <summary>{words.solution.summary}</summary>
+      <p class="faint">{words.solution.about}</p>
+      <ol>
+        {lines.slice(0, shown).map((line, i) => (
+          <li key={i}>
+            <pre
+              translate={false}
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+              tabIndex={0}
+            >
+              {line.trimEnd()}
+            </pre>
+            <button type="button" class="link" onClick={() => runHere(line)}>
+              {words.block.run}
+            </button>
+          </li>
+        ))}
+      </ol>
+      <p class="solution-buttons">
+        {shown < lines.length && !isPlaying && (
+          <button type="button" class="link" onClick={() => show(shown + 1)}>
+            {shown === 0 ? words.solution.first : words.solution.next}
+          </button>
+        )}
+        {isPlaying ? (
+          <>
+            <span class="faint" role="status">
+              {words.solution.playing}
+            </span>
+            <button type="button" class="link" onClick={() => stopPlaying()}>
+              {words.solution.stop}
+            </button>
+          </>
+        ) : (
+          <button type="button" class="link" onClick={() => void playAll()}>
+            {words.solution.play}
+          </button>
+        )}
+      </p>
+    </details>
+  );
+}

@@ -1,0 +1,74 @@
+import type { RequestRecord } from '../requests/record';
+import type { Entered } from '../terminal/shell';
+
+/**
+ * Which of the requests in the log a command has caused. The shell tells each line that is entered, and the log each
+ * request with its time and what made it; what begins after a line and before the next one, by kubectl or curl, is that
+ * line's. Two lines within the slack share what lies between them.
+ */
+
+/** The message with a line may come so much later than the first request of its command, in ms. */
+const SLACK = 300;
+const TERMINAL = new Set(['kubectl', 'curl', 'terminal']);
+
+/** Made by the learner: by a command, in the console, in the editor or in a script. */
+function isLearners({ internal, from, path }: RequestRecord): boolean {
+  if (internal || path.startsWith('/kubetab/')) return false;
+  return TERMINAL.has(from) || from === 'console' || from === 'editor' || from === 'page';
+}
+
+/**
+ * The requests in a log that a block of a lesson's text has caused, oldest first.
+ *
+ * @param text a script of the shell, or for the language `http` a request
+ * @param entries the lines that were entered, oldest first
+ */
+export function exchangesOf(
+  text: string,
+  language: string,
+  all: readonly RequestRecord[],
+  entries: readonly Entered[],
+): readonly RequestRecord[] {
+  if (language === 'http') {
+    const { method, path } = requestOf(text);
+    return all.filter((r) => isLearners(r) && r.method === method && r.path === path).slice(-1);
+  }
+  const wanted = new Set(commandsOf(text));
+  const at = entries.findLastIndex(({ line }) => commandsOf(line).some((each) => wanted.has(each)));
+  const entry = entries[at];
+  if (!entry) return [];
+  const until = entries[at + 1]?.at ?? Number.POSITIVE_INFINITY;
+  return all.filter(
+    ({ from, internal, begin }) =>
+      !internal && TERMINAL.has(from) && begin >= entry.at - SLACK && begin < until - SLACK,
+  );
+}
+
+/** The lines of a script, without comments and spaces at their ends. */
+function commandsOf(script: string): string[] {
+  return script
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** A request as a lesson writes it: method and path, headers, an empty line, a body. */
+export interface Written {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly body: string;
+}
+
+export function requestOf(text: string): Written {
+  const [head = '', ...rest] = text.trimEnd().split(/\n\s*\n/);
+  const [first = '', ...fields] = head.trim().split('\n');
+  const [method = 'GET', path = '/'] = first.trim().split(/\s+/);
+  const headers = fields.flatMap((field) => {
+    const colon = field.indexOf(':');
+    if (colon < 1) return [];
+    return [{ name: field.slice(0, colon).trim(), value: field.slice(colon + 1).trim() }];
+  });
+  return { method: method.toUpperCase(), path, headers, body: rest.join('\n\n') };
+}

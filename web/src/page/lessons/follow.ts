@@ -1,0 +1,201 @@
+import { computed, effect, signal } from '@preact/signals';
+import { JsonFrames } from '../console/frames';
+import { setClock } from '../control/clock';
+import { same, spell } from '../control/settings-text';
+import { askAsAdmin, Refused, refused } from '../engine/ask';
+import { engineState, ready, restartEngine } from '../engine/cluster';
+import { spoken } from '../frame/spoken';
+import type { Lesson } from './course';
+import { note, progressOf } from './progress';
+import { words } from './words';
+
+/** As `GET /kubetab/lesson` answers, and each line of `?watch=1`. */
+export interface LessonState {
+  readonly id: string;
+  /** What the lesson begins with is there, and its checks are looked at. */
+  readonly ready: boolean;
+  readonly steps: readonly StepState[];
+  /** Why what the lesson begins with could not be made, or a check could not be evaluated. */
+  readonly error?: string;
+}
+
+export interface StepState {
+  readonly id: string;
+  readonly done: boolean;
+  readonly checks: readonly CheckState[];
+  /** Hints that belong to what is wrong now. */
+  readonly hints?: readonly string[];
+}
+
+export interface CheckState {
+  readonly id: string;
+  readonly done: boolean;
+  /** For good: the lesson has to begin anew. */
+  readonly failed?: boolean;
+  readonly seen?: string;
+}
+
+/** The engine's word on the lesson that is open; null before it has said one. */
+export const state = signal<LessonState | null>(null);
+/** Why the lesson's checks are not looked at; `missing` says that this engine never does. Null while all is well. */
+export const trouble = signal<{ readonly missing: boolean; readonly why: string } | null>(null);
+/** Grows to have the lesson that is open followed anew. */
+const again = signal(0);
+
+export const PATH = '/kubetab/lesson';
+/** Between two tries to follow, in ms. */
+const PAUSE = 1000;
+
+const settings = computed(() =>
+  engineState.value?.phase === 'ready' ? engineState.value.run : null,
+);
+
+/**
+ * Has the engine look at a lesson's checks, and hears of what it sees, from every engine that comes.
+ *
+ * @returns how to stop
+ */
+export function followLesson(lesson: Lesson): () => void {
+  let mine = new AbortController();
+  const stop = effect(() => {
+    void again.value;
+    const isReady = ready.value;
+    mine.abort();
+    mine = new AbortController();
+    state.value = null;
+    trouble.value = null;
+    if (isReady) void follow(lesson, mine.signal);
+  });
+  return () => {
+    stop();
+    mine.abort();
+    state.value = null;
+  };
+}
+
+/** Tries once more what has failed. */
+export function tryAgain(): void {
+  again.value += 1;
+}
+
+async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
+  try {
+    if (!(await isArmed(lesson.id, gone)) && !(await arm(lesson, gone))) return;
+    while (!gone.aborted) {
+      const answer = await askAsAdmin('lesson', `${PATH}?watch=1`, { signal: gone });
+      if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text());
+      await read(lesson, answer.body.getReader());
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+  } catch (error) {
+    // An engine that is gone is told by `ready`.
+    if (gone.aborted || !ready.value) return;
+    const missing = error instanceof Refused && error.status === 404;
+    trouble.value = { missing, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Whether this engine looks at the lesson already: it has outlived the page that began it. */
+async function isArmed(id: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await askAsAdmin('lesson', PATH, { signal });
+  const text = await answer.text();
+  return answer.ok && (JSON.parse(text) as LessonState | null)?.id === id;
+}
+
+/** @returns false when an engine with other settings comes first, which is then followed */
+async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
+  const run = settings.peek();
+  const { begun, checks } = progressOf(lesson.id);
+  const isKept = begun && run?.cluster === 'kept';
+  const wanted = lesson.engine ?? {};
+  if (!isKept && run && spell(wanted) !== '' && !same(wanted, run.settings)) {
+    // Those that it has refused are not tried twice: the lesson's checks then say what is missing.
+    if (!run.refused || !same(run.refused.settings, wanted)) {
+      restartEngine('kept', wanted);
+      return false;
+    }
+  }
+  const answer = await askAsAdmin('lesson', isKept ? `${PATH}?keep` : PATH, {
+    method: 'PUT',
+    headers: [['Content-Type', 'application/json']],
+    body: JSON.stringify(isKept ? { ...lesson.lesson, progress: checks } : lesson.lesson),
+    signal,
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw refused(answer.status, text);
+  if (isKept) return true;
+  if (lesson.clock && (lesson.clock.paused !== undefined || lesson.clock.speed !== undefined)) {
+    await setClock(lesson.clock);
+  }
+  await putFiles(lesson);
+  note(lesson.id, { begun: true, checks: [], guesses: {}, shown: {} });
+  return true;
+}
+
+/** What the lesson brings into the workspace. What is there under the same name is the learner's, and stays. */
+async function putFiles({ files = {} }: Lesson): Promise<void> {
+  const brought = Object.entries(files);
+  if (brought.length === 0) return;
+  const { putMissingFiles } = await import('./files');
+  await putMissingFiles(brought);
+}
+
+async function read(
+  lesson: Lesson,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<void> {
+  const frames = new JsonFrames();
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
+      take(lesson, JSON.parse(frame) as LessonState);
+    }
+  }
+}
+
+function take(lesson: Lesson, next: LessonState): void {
+  if (next.id !== lesson.id) return; // another tab is in another lesson of this cluster
+  const before = state.peek();
+  state.value = next;
+  if (before) announce(lesson, before, next);
+  const kept = progressOf(lesson.id);
+  const checks = next.steps.flatMap(({ checks }) => checks.filter(({ done }) => done)).map(idOf);
+  const steps = next.steps.filter(({ done }) => done).map(idOf);
+  const done = [...new Set([...kept.done, ...steps])];
+  if (next.ready && (differ(checks, kept.checks) || differ(done, kept.done))) {
+    note(lesson.id, { checks, done, steps: lesson.steps.length });
+  }
+}
+
+const idOf = ({ id }: { readonly id: string }) => id;
+
+function differ(a: readonly string[], b: readonly string[]): boolean {
+  return a.length !== b.length || a.some((id) => !b.includes(id));
+}
+
+/** Says to a screen reader what has turned green, or failed. */
+function announce(lesson: Lesson, before: LessonState, now: LessonState): void {
+  const earlier = new Map(
+    before.steps.flatMap(({ checks }) => checks.map((check) => [check.id, check] as const)),
+  );
+  const titles = new Map(
+    lesson.steps.flatMap(({ checks }) => checks.map(({ id, title }) => [id, title] as const)),
+  );
+  const said: string[] = [];
+  for (const { id, done, failed, seen = '' } of now.steps.flatMap(({ checks }) => checks)) {
+    const title = titles.get(id);
+    if (!title) continue;
+    if (done && !earlier.get(id)?.done) said.push(words.checks.turned(title, seen));
+    if (failed && !earlier.get(id)?.failed) said.push(words.checks.fell(title));
+  }
+  for (const step of now.steps) {
+    const wasDone = before.steps.find(({ id }) => id === step.id)?.done;
+    if (step.done && !wasDone) {
+      const title = lesson.steps.find(({ id }) => id === step.id)?.title ?? step.id;
+      said.push(words.stepDone(title));
+    }
+  }
+  if (said.length > 0) spoken.value = said.join(' ');
+}

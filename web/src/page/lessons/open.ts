@@ -1,0 +1,55 @@
+import { effect } from '@preact/signals';
+import { route } from '../frame/route';
+import { language } from '../language/language';
+import { followLesson } from './follow';
+import { lessonHere } from './home';
+import { lessonOf, loadLesson } from './load';
+import { lessonPlace } from './place';
+import { note, openProgress, progressOf } from './progress';
+import { followLines } from './seen';
+
+let opened = false;
+
+/**
+ * Begins to keep progress, and to follow the lesson that this tab is in, whatever view is shown: a check turns green in
+ * the console, too. May be called often.
+ */
+export function openLessons(): void {
+  if (opened) return;
+  opened = true;
+  openProgress();
+  followLines();
+  let followed = '';
+  let stop = () => {};
+  effect(() => {
+    const id = lessonHere.value;
+    if (id) void loadLesson(id, language.value);
+    const loaded = id ? lessonOf(id) : null;
+    const lesson = loaded?.state === 'loaded' ? loaded.value : null;
+    if (!lesson || followed === lesson.id) {
+      if (!id) end();
+      return;
+    }
+    end();
+    followed = lesson.id;
+    stop = followLesson(lesson);
+  });
+  function end() {
+    stop();
+    stop = () => {};
+    followed = '';
+  }
+  // Where the learner is, for the next visit.
+  effect(() => {
+    const { view, path } = route.value;
+    const place = view === 'lessons' ? lessonPlace(path) : null;
+    if (!place?.step || place.id !== lessonHere.value) return;
+    const loaded = lessonOf(place.id);
+    if (loaded.state !== 'loaded') return;
+    const step = loaded.value.steps[place.step - 1];
+    const kept = progressOf(place.id);
+    if (step && (kept.step !== step.id || kept.steps !== loaded.value.steps.length)) {
+      note(place.id, { step: step.id, steps: loaded.value.steps.length });
+    }
+  });
+}

@@ -1,0 +1,21 @@
+import { signal } from '@preact/signals';
+import { records } from '../requests/log';
+import type { RequestRecord } from '../requests/record';
+import { type Entered, entered } from '../terminal/shell';
+import { exchangesOf } from './exchange';
+
+const KEEP = 100;
+
+const lines = signal<readonly Entered[]>([]);
+
+/** To be called once. */
+export function followLines(): void {
+  entered.subscribe((line) => {
+    if (line) lines.value = [...lines.peek(), line].slice(-KEEP);
+  });
+}
+
+/** What the log holds of a block of the lesson's text. */
+export function seenOf(text: string, language: string): readonly RequestRecord[] {
+  return exchangesOf(text, language, records.value, lines.value);
+}

@@ -1,0 +1,133 @@
+import { counted, number } from '../language/figures';
+import { catalogue } from '../language/language';
+
+export const english = {
+  map: {
+    title: 'Lessons',
+    lead: 'The Kubernetes API, one idea at a time. Each lesson has a cluster of its own, and its checks see by themselves what you did.',
+    sum: (done: number, all: number) =>
+      `${number(done)} of ${counted(all, 'lesson', 'lessons')} done`,
+    goOn: (title: string) => `Go on: ${title}`,
+    begin: (title: string) => `Begin: ${title}`,
+    states: { done: 'done', begun: 'begun', open: 'not begun' },
+    steps: (done: number, all: number) => `${number(done)} of ${number(all)} steps`,
+    offline: 'All lessons can be read and done without a network once this page has been visited.',
+    unreadable: (id: string) =>
+      `What this browser has kept of the lesson ${id} cannot be read. Nothing else is affected.`,
+    vanished: (id: string) => `Progress is kept of the lesson ${id}, which no longer exists.`,
+    forget: 'Forget it',
+  },
+  minutes: (n: number) => `${number(n)} min`,
+  loading: 'Loading the lesson',
+  loadingMap: 'Loading the list of lessons',
+  missing: (id: string) => `There is no lesson ${id}.`,
+  missingWhy: 'It may have been renamed or removed. The list has all that there are.',
+  failed: 'The lesson could not be loaded.',
+  failedMap: 'The list of lessons could not be loaded.',
+  failedNext: 'Check the connection, then try again. Nothing of your progress is lost.',
+  again: 'Try again',
+  all: 'All lessons',
+  bar: {
+    label: 'Lesson',
+    reset: 'Begin anew',
+    resetTitle: 'Empty this lesson’s cluster and begin the lesson anew',
+    resetAsk:
+      'The cluster of this lesson is emptied and the lesson begins anew. Your own cluster is not touched. Go on?',
+    leave: 'Leave',
+    leaveTitle: 'Back to your own cluster; this lesson stays as it is',
+  },
+  step: (n: number, all: number) => `Step ${number(n)} of ${number(all)}`,
+  challenge: 'Challenge',
+  steps: 'Steps of the lesson',
+  stepState: (title: string, isDone: boolean) => (isDone ? `${title}, done` : title),
+  stepDone: (title: string) => `Step done: ${title}.`,
+  wrongStep: (n: number) => `This lesson has no step ${number(n)}; this is its first.`,
+  previous: 'Previous',
+  previousOne: 'Previous lesson',
+  next: 'Next step',
+  finish: 'Next lesson',
+  nextLesson: (title: string) => `Next lesson: ${title}`,
+  previousLesson: (title: string) => `Previous lesson: ${title}`,
+  lessonDone: 'Lesson done.',
+  courseDone: 'This was the last lesson.',
+  block: {
+    run: 'Run',
+    runTitle: 'Run in the terminal',
+    put: 'Put in the terminal',
+    open: (name: string) => `Open as ${name}`,
+    console: 'Open in the console',
+    copy: 'Copy',
+  },
+  exchange: {
+    label: 'What it asked the API server',
+    request: 'Request',
+    response: 'Response',
+    running: 'running',
+    events: (n: number) => counted(n, 'event', 'events'),
+    all: 'Show in the list of requests',
+    gone: 'It is no longer in the log.',
+    more: (n: number) => `and ${counted(n, 'more line', 'more lines')}`,
+    others: (n: number) =>
+      `${counted(n, 'earlier request', 'earlier requests')} of the same command`,
+  },
+  checks: {
+    label: 'Checks',
+    waiting: 'The checks begin when the lesson’s cluster is ready. The text can be read meanwhile.',
+    turned: (title: string, seen: string) =>
+      seen ? `Check: ${title}. ${seen}` : `Check: ${title}.`,
+    fell: (title: string) => `No longer possible: ${title}. Begin the lesson anew.`,
+    done: 'done',
+    open: 'not yet',
+    failed: 'failed: begin the lesson anew',
+    seen: 'Seen',
+    answer: 'Answer',
+    send: 'Answer',
+  },
+  hint: 'Hint',
+  predict: {
+    label: 'Guess first',
+    kept: 'Noted. Now try it.',
+    tell: 'Tell me now',
+    right: 'As you guessed.',
+    wrong: (right: string) => `It is another: ${right}.`,
+  },
+  solution: {
+    summary: 'Stuck?',
+    about: 'One way to do it, line by line.',
+    first: 'Show the first line',
+    next: 'Show the next line',
+    play: 'Play all of it',
+    playing: 'Playing in the terminal',
+    stop: 'Stop',
+  },
+  sets: {
+    engine: (what: string) =>
+      `This lesson has set its engine to ${what}. Your own cluster keeps its settings.`,
+    paused: 'This lesson has paused the clock of its cluster.',
+    speed: (n: number) => `This lesson’s clock goes ${number(n)} times as fast.`,
+    restarting: (what: string) => `Starting the engine with ${what}, as this lesson needs it.`,
+  },
+  trouble: {
+    checks: 'The checks of this lesson do not run.',
+    missing: 'This engine has none. The text and the terminal work all the same.',
+    error: 'The lesson met a fault of its own.',
+    notKept: 'This browser keeps nothing for the page: progress is lost when the tab is closed.',
+    torn: 'What was kept of this lesson could not be read, so it begins anew.',
+    answer: (why: string) => `The answer could not be written: ${why}`,
+  },
+  strip: {
+    label: 'The lesson that is open',
+    back: 'Back to the lesson',
+    checks: (done: number, all: number) => `${number(done)} of ${counted(all, 'check', 'checks')}`,
+  },
+  palette: {
+    group: 'Lesson',
+    next: 'Next step of the lesson',
+    previous: 'Previous step of the lesson',
+    reset: 'Begin this lesson anew',
+    leave: 'Leave the lesson',
+  },
+};
+
+export type Words = typeof english;
+export const words = catalogue(english, (chinese) => chinese.lessons);
