@@ -103,10 +103,14 @@ function Panes() {
   if (view === 'lessons' && path === '') return <LessonsView />;
   const isLesson = view === 'lessons';
   const share = isLesson ? layout.value.guide : layout.value.left;
+  // A text that is read wants lines of some length.
+  const least = isLesson ? 360 : 0;
   return (
     <div
       class="columns"
-      style={{ gridTemplateColumns: `${share * 100}fr 0 ${(1 - share) * 100}fr` }}
+      style={{
+        gridTemplateColumns: `minmax(${least}px, ${share * 100}fr) 0 ${(1 - share) * 100}fr`,
+      }}
     >
       <div class="column left">
         {view === 'cluster' && path === '' && isOffered.value && <Offer />}

@@ -35,7 +35,7 @@ function CodeBlock({ block }: { block: Code }) {
   const caused = isCommand || isRequest ? seenOf(text, language) : [];
   return (
     <div class="code-block">
-      <div class="code-text">
+      <div class={`code-text ${isFolded(language) ? 'is-folded' : ''}`}>
         <pre
           translate={false}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -76,6 +76,9 @@ function CodeBlock({ block }: { block: Code }) {
     </div>
   );
 }
+
+/** A long command goes on in the next line; what is laid out in lines of its own scrolls. */
+const isFolded = (language: string) => language === 'sh' || language === 'http';
 
 /** Runs a script in the terminal, which on a phone is a screen of its own. */
 export function runHere(text: string): void {

@@ -115,7 +115,7 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
       return false;
     }
   }
-  const answer = await askAsAdmin('lesson', isKept ? `${PATH}?keep` : PATH, {
+  const answer = await askAsAdmin('lesson', isKept ? `${PATH}?keep=1` : PATH, {
     method: 'PUT',
     headers: [['Content-Type', 'application/json']],
     body: JSON.stringify(isKept ? { ...lesson.lesson, progress: checks } : lesson.lesson),
