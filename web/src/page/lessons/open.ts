@@ -21,9 +21,12 @@ export function openLessons(): void {
   followLines();
   let followed = '';
   let stop = () => {};
+  // By itself, because one that could not be loaded is not asked for again until the learner wants it.
+  effect(() => {
+    if (lessonHere.value) void loadLesson(lessonHere.value, language.value);
+  });
   effect(() => {
     const id = lessonHere.value;
-    if (id) void loadLesson(id, language.value);
     const loaded = id ? lessonOf(id) : null;
     const lesson = loaded?.state === 'loaded' ? loaded.value : null;
     if (!lesson || followed === lesson.id) {

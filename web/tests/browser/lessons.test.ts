@@ -1,0 +1,354 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Lesson } from '../../src/page/lessons/course';
+import { english } from '../../src/page/lessons/words';
+import { chinese } from '../../src/page/lessons/words.zh';
+import { english as frame } from '../../src/page/words';
+import { ready } from './browser';
+import { Camera } from './camera';
+import { newVisitors } from './visitors';
+
+// Lessons as a learner plays them. What a step asks for is in its solution; what it says, in the language that is shown.
+
+const visitor = newVisitors();
+const FIRST = '#/lesson/first/request';
+
+function lesson(id: string, language: 'en' | 'zh' = 'en'): Lesson {
+  const file = resolve(import.meta.dirname, `../../dist/lessons/${id}.${language}.json`);
+  return JSON.parse(readFileSync(file, 'utf8')) as Lesson;
+}
+
+const request = lesson('first/request');
+const [run, again, create, challenge] = request.steps as [
+  Lesson['steps'][number],
+  Lesson['steps'][number],
+  Lesson['steps'][number],
+  Lesson['steps'][number],
+];
+
+let context: BrowserContext;
+let page: Page;
+
+beforeEach(async () => {
+  context = visitor.context;
+  context.setDefaultTimeout(60_000);
+  page = await context.newPage();
+});
+
+const button = (name: string, of: Page = page) => of.getByRole('button', { name, exact: true });
+const heading = (name: string) => page.getByRole('heading', { name, exact: true });
+const check = (title: string) => page.locator('.check', { hasText: title });
+const done = (title: string) => page.locator('.check.is-done', { hasText: title });
+const screen = () => page.locator('.terminal .xterm-rows');
+
+async function type(line: string): Promise<void> {
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type(`${line}\n`);
+}
+
+/** Waits until the lesson's checks are looked at. */
+async function looking(): Promise<void> {
+  await ready(page);
+  await page.locator('.checks').waitFor();
+  await page.locator('.checks-wait').waitFor({ state: 'detached' });
+}
+
+/** Waits until a newcomer's first command is at the prompt, and takes it away. */
+async function prompt(): Promise<void> {
+  await expect.poll(() => screen().textContent()).toMatch(/~ \$/);
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.press('Control+u');
+}
+
+test('a newcomer is offered the first lesson, and does it to its end by typing', async () => {
+  await page.goto(visitor.url);
+  const offer = page.getByRole('region', { name: frame.offer.title });
+  await offer.waitFor();
+  await offer.getByRole('button', { name: frame.offer.begin }).click();
+  await page.waitForURL(new RegExp(`${FIRST}/1$`));
+  await heading(run.title).waitFor();
+  await looking();
+  await prompt();
+  for (const { title } of run.checks) await check(title).and(page.locator('.is-open')).waitFor();
+
+  await type('kubectl get namespaces');
+  for (const { title } of run.checks) await done(title).waitFor();
+  await page.locator('.exchange', { hasText: '/api/v1/namespaces' }).first().waitFor();
+  await button(english.next).click();
+
+  await heading(again.title).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe(`${FIRST}/2`);
+  for (const line of again.solution) await type(line);
+  for (const { title } of again.checks) await done(title).waitFor();
+  await button(english.next).click();
+
+  await heading(create.title).waitFor();
+  const right = create.predict?.options.findIndex((option) => option.right) ?? -1;
+  await page.getByRole('radio').nth(right).check();
+  await page.getByText(english.predict.kept).waitFor();
+  for (const line of create.solution) await type(line);
+  for (const { title } of create.checks) await done(title).waitFor();
+  await page.getByText(english.predict.right).waitFor();
+  await button(english.next).click();
+
+  await heading(challenge.title).waitFor();
+  for (const line of challenge.solution) await type(line);
+  for (const { title } of challenge.checks) await done(title).waitFor();
+  await page.getByText(english.lessonDone).waitFor();
+  await page.locator('.lesson-steps .is-done').nth(3).waitFor();
+
+  await button(english.all).first().click();
+  await page.getByRole('link', { name: `${request.title}, ${english.map.states.done}` }).waitFor();
+});
+
+test('the offer can be declined, and is not made again', async () => {
+  await page.goto(visitor.url);
+  await button(frame.offer.decline).click();
+  await page.locator('.offer').waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('navigation', { name: frame.rail.label }).first().waitFor();
+  expect(await page.locator('.offer').count()).toBe(0);
+});
+
+test('in Chinese, where changing the language keeps the place and what was done', async () => {
+  const text = lesson('first/request', 'zh');
+  await page.goto(`${visitor.url}?lang=zh${FIRST}/1`);
+  await heading(text.steps[0]?.title ?? '').waitFor();
+  await looking();
+  await button(chinese.block.run).first().click();
+  await done(text.steps[0]?.checks[0]?.title ?? '').waitFor();
+  await button(chinese.next).click();
+  await heading(text.steps[1]?.title ?? '').waitFor();
+  await page.getByRole('combobox', { name: '语言' }).selectOption('English');
+  await heading(again.title).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe(`${FIRST}/2`);
+  await button(english.previous).click();
+  await done(run.checks[0]?.title ?? '').waitFor();
+});
+
+test('on a phone', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  await button(english.block.run).first().click();
+  // The terminal is a screen of its own, and says how far the step is.
+  await page.locator('.terminal-screen').waitFor();
+  await page.locator('.strip-checks.is-done').waitFor();
+  await button(english.strip.back).click();
+  await done(run.checks[0]?.title ?? '').waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+});
+
+test('a wrong turn brings its hint, which goes when the step is done', async () => {
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  await prompt();
+  await type('kubectl get namespace default');
+  const hint = page.locator('.hint', { hasText: run.hints[0]?.text ?? '' });
+  await hint.waitFor();
+  expect(await check(run.checks[0]?.title ?? '').getAttribute('class')).not.toContain('is-done');
+  await type('kubectl get namespaces');
+  await done(run.checks[0]?.title ?? '').waitFor();
+  await hint.waitFor({ state: 'detached' });
+});
+
+test('a lesson that was left and reloaded is as it was', async () => {
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  await button(english.block.run).first().click();
+  await done(run.checks[0]?.title ?? '').waitFor();
+  await button(english.next).click();
+  await heading(again.title).waitFor();
+  await page.goto(`${visitor.url}#settings`);
+  await button(english.strip.back).waitFor();
+  await page.reload();
+  await page.goto(`${visitor.url}${FIRST}`);
+  // Without a step in the address, it is the one where the learner was.
+  await heading(again.title).waitFor();
+  expect(await page.evaluate(() => location.hash)).toBe(`${FIRST}/2`);
+  await looking();
+  await button(english.previous).click();
+  await done(run.checks[0]?.title ?? '').waitFor();
+});
+
+test('a lesson begins anew when the learner says so', async () => {
+  await page.goto(`${visitor.url}${FIRST}/3`);
+  await looking();
+  await prompt();
+  for (const line of create.solution) await type(line);
+  for (const { title } of create.checks) await done(title).waitFor();
+  page.once('dialog', (dialog) => void dialog.accept());
+  await button(english.bar.reset).click();
+  await page.waitForURL(new RegExp(`${FIRST}/1$`));
+  await looking();
+  await page.goto(`${visitor.url}${FIRST}/3`);
+  for (const { title } of create.checks) {
+    await check(title).and(page.locator('.is-open')).waitFor();
+  }
+  const objects = await page.evaluate(async (namespace) => {
+    const answer = await window.kubetab.direct?.request(
+      `/api/v1/namespaces/${namespace}/configmaps/note`,
+    );
+    return answer?.status;
+  }, request.namespace);
+  expect(objects).toBe(404);
+});
+
+test('a solution is shown a line at a time, and played', async () => {
+  await page.goto(`${visitor.url}${FIRST}/2`);
+  await looking();
+  await page.getByText(english.solution.summary).click();
+  expect(await page.locator('.solution li').count()).toBe(0);
+  await button(english.solution.play).click();
+  for (const { title } of again.checks) await done(title).waitFor();
+  expect(await page.locator('.solution li').count()).toBe(again.solution.length);
+});
+
+test('checks turn green in other views, too, and say so', async () => {
+  await page.goto(`${visitor.url}${FIRST}/2`);
+  await looking();
+  await button(english.block.console).click();
+  await page.getByRole('button', { name: /Send/ }).click();
+  await page.locator('.strip-checks.is-done').waitFor();
+  const title = again.checks[0]?.title ?? '';
+  await page
+    .getByRole('status')
+    .filter({ hasText: `Check: ${title}.` })
+    .waitFor();
+});
+
+describe('what is wrong is said, with a way on', () => {
+  test('a lesson that does not exist', async () => {
+    await page.goto(`${visitor.url}#/lesson/first/nothing/2`);
+    await page.getByRole('alert').getByText(english.missing('first/nothing')).waitFor();
+    await page.getByRole('alert').getByRole('button', { name: english.all }).click();
+    await heading(english.map.title).waitFor();
+  });
+
+  test('a step that does not exist', async () => {
+    await page.goto(`${visitor.url}${FIRST}/77`);
+    await page.getByText(english.wrongStep(77)).waitFor();
+    await heading(run.title).waitFor();
+  });
+
+  test('kept progress that is torn, hostile, or of a lesson that is gone', async () => {
+    await context.addInitScript(() => {
+      if (sessionStorage.getItem('once')) return;
+      sessionStorage.setItem('once', '1');
+      localStorage.setItem('kubetab.lesson.first/request', '{"begun":true,"step":"ag');
+      localStorage.setItem('kubetab.lesson.<img src=x onerror=alert(1)>', '[]');
+      localStorage.setItem(
+        'kubetab.lesson.gone/away',
+        JSON.stringify({
+          begun: true,
+          step: '',
+          checks: [],
+          done: [],
+          steps: 1,
+          guesses: {},
+          shown: {},
+          at: 1,
+        }),
+      );
+    });
+    await page.goto(`${visitor.url}#lessons`);
+    await page.getByText(english.map.unreadable('first/request')).waitFor();
+    await page.getByText(english.map.unreadable('<img src=x onerror=alert(1)>')).waitFor();
+    await page.getByText(english.map.vanished('gone/away')).waitFor();
+    const notes = page.locator('.lesson-note');
+    while ((await notes.count()) > 0) {
+      const before = await notes.count();
+      await notes.first().getByRole('button', { name: english.map.forget }).click();
+      await expect.poll(() => notes.count()).toBe(before - 1);
+    }
+    await page.reload();
+    await heading(english.map.title).waitFor();
+    await page.getByRole('link', { name: request.title }).first().waitFor();
+    expect(await notes.count()).toBe(0);
+  });
+
+  test('a text that cannot be loaded', async () => {
+    // What a service worker asks for passes the routes of the page by.
+    const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
+    if (!fresh) throw new Error('The browser is gone.');
+    const other = await fresh.newPage();
+    await other.route('**/lessons/first/*.json', (route) => route.abort());
+    await other.goto(`${visitor.url}${FIRST}/1`);
+    await other.getByRole('alert').getByText(english.failed).waitFor();
+    await other.unroute('**/lessons/first/*.json');
+    await button(english.again, other).click();
+    await other.getByRole('heading', { name: run.title }).waitFor();
+    await fresh.close();
+  });
+});
+
+test('the palette goes to lessons by their names in either language, and to steps', async () => {
+  await page.goto(`${visitor.url}#settings`);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type(lesson('first/request', 'zh').title);
+  await page.getByRole('option', { name: request.title }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await heading(run.title).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type(english.palette.next);
+  await page.getByRole('option', { name: english.palette.next }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await heading(again.title).waitFor();
+  await heading(again.title).focus();
+  await page.keyboard.press('ArrowLeft');
+  await heading(run.title).waitFor();
+});
+
+describe.each([
+  ['light', 'en', english],
+  ['dark', 'zh', chinese],
+] as const)('how it looks: %s, %s', (theme, language, words) => {
+  test('the offer, the map, and each kind of step', async () => {
+    const fresh = await context
+      .browser()
+      ?.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
+    if (!fresh) throw new Error('The browser is gone.');
+    page = await fresh.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const camera = new Camera(page, {
+      prefix: `lesson-${language}-`,
+      theme,
+      sizes: ['wide', 'middle', 'phone'],
+    });
+    const text = lesson('first/request', language);
+    const step = (n: number) => text.steps[n] as Lesson['steps'][number];
+    await page.goto(`${visitor.url}?lang=${language}`);
+    await page.locator('.offer').waitFor();
+    await ready(page);
+    await camera.take('offer');
+    await page.goto(`${visitor.url}?lang=${language}#lessons`);
+    await page.locator('.map-part').first().waitFor();
+    await camera.take('map');
+    await page.goto(`${visitor.url}?lang=${language}${FIRST}/1`);
+    await looking();
+    await camera.take('fresh');
+    await prompt();
+    await type('kubectl get namespace default');
+    await page.locator('.hint').waitFor();
+    await camera.take('hint');
+    await type('kubectl get namespaces');
+    await done(step(0).checks[0]?.title ?? '').waitFor();
+    await page.locator('.exchange-line').first().click();
+    await page.locator('.exchange-both pre').first().waitFor();
+    await camera.take('exchange');
+    await button(words.next).click();
+    await button(words.next).click();
+    await page.getByRole('radio').nth(1).check();
+    await camera.take('guess');
+    await page.getByText(words.solution.summary).click();
+    await button(words.solution.first).click();
+    await camera.take('solution');
+    await button(words.solution.play).click();
+    for (const { title } of step(2).checks) await done(title).waitFor();
+    await camera.take('done');
+    await fresh.close();
+  });
+});
