@@ -284,6 +284,34 @@ describe('what is wrong is said, with a way on', () => {
   });
 });
 
+test('what does not belong into a text is left out of it', async () => {
+  const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
+  if (!fresh) throw new Error('The browser is gone.');
+  const other = await fresh.newPage();
+  const html = `<p id="x" class="dialog" onclick="top.hit=1">kept <em>words</em></p>
+    <script>top.hit = 1</script><style>body { display: none }</style><iframe src="/"></iframe>
+    <img src="x" onerror="top.hit=1"><img src="https://example.com/a.svg"><svg onload="top.hit=1"></svg>
+    <a href="javascript:top.hit=1">one</a><a href="https://kubernetes.io/">two</a><a href="#lessons">three</a>
+    <form action="/"><input name="a"><button>four</button></form>`;
+  const steps = request.steps.map((step) => ({ ...step, blocks: [{ kind: 'html', html }] }));
+  await other.route('**/lessons/first/request.en.json', (route) =>
+    route.fulfill({ json: { ...request, steps } }),
+  );
+  await other.goto(`${visitor.url}${FIRST}/2`);
+  const prose = other.locator('.lesson-text .prose');
+  await prose.getByText('kept').waitFor();
+  const found = await prose.evaluate((element) => ({
+    html: element.innerHTML,
+    hit: 'hit' in window,
+  }));
+  expect(found.hit).toBe(false);
+  expect(found.html.replaceAll(/\s+/g, ' ').trim()).toBe(
+    '<p>kept <em>words</em></p> one<a href="https://kubernetes.io/" target="_blank" rel="noopener noreferrer">two</a>' +
+      '<a href="#lessons">three</a> four',
+  );
+  await fresh.close();
+});
+
 test('the palette goes to lessons by their names in either language, and to steps', async () => {
   await page.goto(`${visitor.url}#settings`);
   await page.keyboard.press('Control+k');

@@ -15,10 +15,12 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
     const kept = progressOf(lesson.id).shown;
     note(lesson.id, { shown: { ...kept, [step.id]: n } });
   };
-  const playAll = () =>
-    play(key, lines, (i) => {
+  const playAll = async () => {
+    await putSolutionFiles(lesson);
+    await play(key, lines, (i) => {
       if (i >= (progressOf(lesson.id).shown[step.id] ?? 0)) show(i + 1);
     });
+  };
   return (
     <details class="solution" key={step.id} open={shown > 0}>
       <summary>{words.solution.summary}</summary>
@@ -33,7 +35,11 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
             >
               {line.trimEnd()}
             </pre>
-            <button type="button" class="link" onClick={() => runHere(line)}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => void putSolutionFiles(lesson).then(() => runHere(line))}
+            >
               {words.block.run}
             </button>
           </li>
@@ -62,4 +68,11 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
       </p>
     </details>
   );
+}
+
+/** A file that cannot be put is missed by the command that reads it, which says so. */
+async function putSolutionFiles({ solutionFiles = {} }: Lesson): Promise<void> {
+  if (Object.keys(solutionFiles).length === 0) return;
+  const { putMissingFiles } = await import('./files');
+  await putMissingFiles(solutionFiles).catch(() => []);
 }

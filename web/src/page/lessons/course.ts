@@ -80,6 +80,8 @@ export interface Lesson {
   readonly lesson: Readonly<Record<string, unknown>>;
   /** What the workspace begins with. */
   readonly files?: Readonly<Record<string, string>>;
+  /** What the solution's lines read. */
+  readonly solutionFiles?: Readonly<Record<string, string>>;
   readonly intro: readonly Block[];
   readonly steps: readonly Step[];
 }

@@ -1,17 +1,31 @@
+import { askAsAdmin, refused } from '../engine/ask';
 import '../files/open';
 import { files, freeName, opened, openFile, writeFile } from '../files/workspace';
 
-/** Puts files into the workspace, but for those whose names are taken, and opens the first. */
+/**
+ * Puts files into the workspace, but for those whose names are taken: they are the learner's. Resolves when commands in
+ * the terminal find them.
+ *
+ * @throws Refused in the engine's words
+ */
 export async function putMissingFiles(
-  brought: readonly (readonly [string, string])[],
-): Promise<void> {
+  brought: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
   await untilOpened();
-  for (const [path, text] of brought) {
-    if (!files.value.some((file) => file.path === path)) writeFile(path, text);
+  const taken = new Set(files.value.map(({ path }) => path));
+  const missing = Object.entries(brought).filter(([path]) => !taken.has(path));
+  for (const [path, text] of missing) {
+    writeFile(path, text);
+    const place = path.split('/').map(encodeURIComponent).join('/');
+    const answer = await askAsAdmin('editor', `${HOME}/${place}`, { method: 'PUT', body: text });
+    if (!answer.ok) throw refused(answer.status, await answer.text());
+    await answer.body?.cancel();
   }
-  const first = brought[0]?.[0];
-  if (first) openFile(first);
+  return missing.map(([path]) => path);
 }
+
+/** The folder of the workspace, as core/shell serves it. */
+const HOME = '/kubetab/files/home/kubetab';
 
 /**
  * Opens a text as a file of the workspace. One of that name with another text is the learner's: the text is then put
@@ -36,3 +50,5 @@ function untilOpened(): Promise<void> {
     });
   });
 }
+
+export { openFile };

@@ -134,10 +134,10 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
 
 /** What the lesson brings into the workspace. What is there under the same name is the learner's, and stays. */
 async function putFiles({ files = {} }: Lesson): Promise<void> {
-  const brought = Object.entries(files);
-  if (brought.length === 0) return;
-  const { putMissingFiles } = await import('./files');
-  await putMissingFiles(brought);
+  if (Object.keys(files).length === 0) return;
+  const { openFile, putMissingFiles } = await import('./files');
+  const [first] = await putMissingFiles(files);
+  if (first) openFile(first);
 }
 
 async function read(
