@@ -188,9 +188,7 @@ func xargs(k *Call) int {
 	if err != nil {
 		return k.Fail("%v", err)
 	}
-	// The commands find an end where xargs has read.
 	child := *k
-	child.Stdin = strings.NewReader("")
 	code := 0
 	for _, args := range runs {
 		argv := slices.Clone(x.argv)
@@ -204,6 +202,8 @@ func xargs(k *Call) int {
 		if x.traces {
 			fmt.Fprintln(k.Stderr, strings.Join(argv, " "))
 		}
+		// The commands find an end where xargs has read. Each has its own: who copies it may outlive the command.
+		child.Stdin = strings.NewReader("")
 		switch one := k.System.Run(&child, k.Environ(), argv); {
 		case k.Err() != nil || one == 126 || one == 127:
 			return one
