@@ -150,7 +150,7 @@ func (k *session) completeKubectl(ctx context.Context, words []string, last word
 			env[name] = v.Str
 		}
 	}
-	for name, v := range k.runner.Env.Each {
+	for name, v := range k.environment().Each {
 		if _, set := env[name]; !set && v.Exported {
 			env[name] = v.String()
 		}

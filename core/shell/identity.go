@@ -181,7 +181,7 @@ func (s *Shell) putIdentity(w http.ResponseWriter, r *http.Request) {
 // the one that everybody starts with.
 func (k *session) actingAs() string {
 	path := k.shell.kubeconfig()
-	if v := k.runner.Env.Get("KUBECONFIG"); v.IsSet() {
+	if v := k.environment().Get("KUBECONFIG"); v.IsSet() {
 		path = v.String()
 	}
 	if v, ok := k.runner.Vars["KUBECONFIG"]; ok {

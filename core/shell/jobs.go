@@ -96,7 +96,12 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		defer cancel(context.Canceled)
 		defer close(j.done)
 		defer remove()
-		err := runner.Run(ctx, &alone)
+		ctx, done := withBudget(ctx, k.stderr)
+		defer done()
+		err, ended := attend(ctx, linePatience, func() error { return runner.Run(ctx, &alone) })
+		if !ended {
+			err = ctx.Err()
+		}
 		var status interp.ExitStatus
 		switch {
 		case errors.Is(context.Cause(ctx), errKilled):
@@ -105,6 +110,9 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 			j.code = int(status)
 		case err != nil:
 			j.code = 1
+			if ctx.Err() == nil {
+				fmt.Fprintf(k.stderr, "bash: %v\n", err)
+			}
 		}
 		k.shell.files.changed()
 	}()

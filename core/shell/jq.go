@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,9 @@ func jq(_ *session, c *coreutils.Call) int {
 		return 3
 	}
 	inputs, err := f.inputs(c)
+	if errors.Is(err, coreutils.ErrMemory) {
+		err = errNoMemory
+	}
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "jq: error: %v\n", err)
 		return 2
@@ -143,26 +147,34 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 			return nil, nil
 		}, nil
 	case f.rawInput:
-		text, err := io.ReadAll(r)
-		if err != nil {
-			return nil, err
-		}
 		if f.slurp {
 			f.slurp = false
-			values := []any{string(text)}
-			return take(values), nil
+			text, err := coreutils.ReadAll(r)
+			if err != nil {
+				return nil, err
+			}
+			return take([]any{string(text)}), nil
 		}
-		var lines []any
-		for line := range strings.Lines(string(text)) {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		lines := bufio.NewReader(r)
+		next = func() (any, error) {
+			line, err := coreutils.ReadLine(lines, '\n')
+			if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+				return nil, err
+			}
+			return strings.TrimSuffix(line, "\n"), nil
 		}
-		next = take(lines)
 	default:
-		decoder := json.NewDecoder(r)
+		input := &io.LimitedReader{R: r}
+		decoder := json.NewDecoder(input)
 		decoder.UseNumber()
 		next = func() (any, error) {
 			var v any
-			if err := decoder.Decode(&v); err != nil {
+			input.N = mostValue
+			err := decoder.Decode(&v)
+			if input.N == 0 {
+				return nil, coreutils.ErrMemory
+			}
+			if err != nil {
 				return nil, err
 			}
 			return numbers(v), nil
@@ -180,9 +192,17 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, v)
+		if all = append(all, v); len(all) > mostValues {
+			return nil, coreutils.ErrMemory
+		}
 	}
 }
+
+// What one value of the input may have in bytes, and --slurp in values.
+const (
+	mostValue  = 64 << 20
+	mostValues = 4 << 20
+)
 
 func take(values []any) func() (any, error) {
 	return func() (any, error) {
@@ -224,7 +244,11 @@ func (f *jqFlags) run(c *coreutils.Call, code *gojq.Code, next func() (any, erro
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, coreutils.ErrMemory):
+			fmt.Fprintf(c.Stderr, "jq: error: %v\n", errNoMemory)
+			return 2
+		case err != nil:
 			fmt.Fprintf(c.Stderr, "jq: parse error: %v\n", err)
 			return 2
 		}

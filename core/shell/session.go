@@ -81,7 +81,11 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 		interp.CallHandler(k.call),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return k.exec }),
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
-			return files{}.Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+			file, err := files{}.Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
+				return &mortalFile{file, ctx}, nil // the interpreter itself reads it for $(<file)
+			}
+			return file, err
 		}),
 		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
 			return files{}.Stat(name, follow)
@@ -111,6 +115,8 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 	defer k.shell.files.changed()
 	ctx, remove := withSpools(ctx)
 	defer remove()
+	ctx, done := withBudget(ctx, k.stderr)
+	defer done()
 	for _, stmt := range file.Stmts {
 		nameLastJob(stmt)
 		substituteProcesses(stmt)
@@ -119,9 +125,11 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 			code = 0
 			continue
 		}
-		err := k.runner.Run(ctx, stmt)
+		err := k.statement(ctx, stmt)
 		var status interp.ExitStatus
 		switch {
+		case overspent(ctx):
+			return 2, true // it has said so
 		case ctx.Err() != nil:
 			// The interpreter has no status for it.
 			_ = k.runner.Run(context.Background(), interrupted) // the status is the error
@@ -132,13 +140,34 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 			code = int(status)
 		default:
 			fmt.Fprintf(k.stderr, "bash: %v\n", err)
-			code = 1
+			return 1, true // the line ends, and not the shell
 		}
 		if k.runner.Exited() {
 			return code, false
 		}
 	}
 	return code, true
+}
+
+// statement runs a statement in the session's shell. One that does not end with
+// ctx is left behind, and the shell is again what it was before.
+func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
+	runner, before := k.runner, k.runner.Subshell()
+	err, ended := attend(ctx, linePatience, func() error { return runner.Run(ctx, stmt) })
+	if !ended {
+		k.runner = before
+		return ctx.Err()
+	}
+	return err
+}
+
+// environment is what the shell was started with. One that stands in for a shell
+// that was left behind has it among its variables.
+func (k *session) environment() expand.Environ {
+	if k.runner.Env == nil {
+		return expand.ListEnviron()
+	}
+	return k.runner.Env
 }
 
 // interrupted leaves the status of a command that was interrupted.
@@ -164,6 +193,9 @@ func syntaxError(err error) string {
 // call sees every simple command before it runs, the interpreter's own as well.
 func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 	hc := interp.HandlerCtx(ctx)
+	if err := admit(ctx, args[0]); err != nil {
+		return nil, err
+	}
 	switch args[0] {
 	case "read":
 		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
@@ -204,23 +236,31 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
 	hc := interp.HandlerCtx(ctx)
-	if _, screen := hc.Stdout.(*tty.Output); !screen {
+	_, screen := hc.Stdout.(*tty.Output)
+	if text, ok := hc.Stdout.(*strings.Builder); ok {
+		hc.Stdout = &substituted{text, cancel}
+	}
+	hc.Stdout, hc.Stderr = until(running, hc.Stdout), until(running, hc.Stderr)
+	if !screen {
 		hc.Stdout = pipe{hc.Stdout, cancel}
 		hc.Stderr = &errorsOf{hc.Stderr, running}
 	}
 	c := &coreutils.Call{
-		Context: running, System: k, Files: files{}, Name: path.Base(args[0]), Args: args[1:], Dir: hc.Dir, Env: hc.Env,
+		Context: running, System: k, Files: mortalFiles{ctx: running}, Name: path.Base(args[0]), Args: args[1:], Dir: hc.Dir, Env: hc.Env,
 		Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}
 	if hc.Stdin != nil {
-		c.Stdin = hc.Stdin
+		c.Stdin = readUntil(running, hc.Stdin)
 	} else if c.Stdin = k.input(running); c.Stdin == nil {
 		c.Stdin = strings.NewReader("")
 	}
-	code := k.command(c, args[0])
+	code, _ := attend(running, programPatience, func() int { return k.command(c, args[0]) })
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(context.Cause(running), errSubstituted):
+		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "bash: %v\n", errSubstituted)
+		return interp.ExitStatus(2)
 	case errors.Is(context.Cause(running), errBrokenPipe):
 		return interp.ExitStatus(141) // as a program that ends by SIGPIPE
 	case code == 0:

@@ -19,9 +19,10 @@ const patience = 10 * time.Second
 
 // seat is somebody at a terminal of the shared shell.
 type seat struct {
-	t   *testing.T
-	url string // of the terminal
-	out chan []byte
+	t    *testing.T
+	url  string // of the terminal
+	out  chan []byte
+	rest string // what reads has left
 }
 
 // sit opens a terminal that is ended with the test.

@@ -126,6 +126,8 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{[]string{"true"}, 0}, {[]string{"false"}, 1}, {[]string{"sh", "-c", "exit 42"}, 42}, {[]string{"/bin/sh", "-c", "kill -9 1; exit 5"}, 5},
 		{[]string{"sh", "-c", "nope"}, 127}, {[]string{"test", "-f", "/etc/os-release"}, 0}, {[]string{"cat", "/nope"}, 1}, {[]string{"sh", "-c", "if"}, 2},
+		// Go would end the process at the end of the stack.
+		{[]string{"sh", "-c", "f() { f; }; f"}, 1}, {[]string{"sh", "-c", "f() { echo $(f); }; f"}, 1},
 	} {
 		if got := <-run(t, "busybox", test.argv...).ended; got != test.code {
 			t.Errorf("%q exits with %d, want %d", test.argv, got, test.code)

@@ -306,6 +306,9 @@ func (s *session) open(ctx context.Context, name string, flag int, perm os.FileM
 // takes the session's standard input, which the interpreter does not get,
 // because it would read ahead.
 func (s *session) call(ctx context.Context, args []string) ([]string, error) {
+	if err := coreutils.Admit(args[0]); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	s.commands++
 	tired := s.commands%commandsPerRest == 0

@@ -157,12 +157,16 @@ func substitute(m *machine, args []expression, all bool) value {
 			panic(failure{fmt.Errorf("sub and gsub change a variable or a field")})
 		}
 	}
-	count := 0
+	count, size := 0, 0
 	result := re.ReplaceAllStringFunc(to.eval(m).string(), func(found string) string {
 		if count > 0 && !all {
 			return found
 		}
 		count++
+		m.breathe()
+		if size += len(with) + strings.Count(with, "&")*len(found); size > mostText {
+			panic(failure{errMemory})
+		}
 		const kept = "\x00"
 		return strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(with, `\&`, kept), "&", found), kept, "&")
 	})
@@ -202,6 +206,9 @@ func sprintf(m *machine, args []expression) value {
 	}
 	var b strings.Builder
 	for i := 0; i < len(f); i++ {
+		if b.Len() > mostText {
+			panic(failure{errMemory})
+		}
 		if f[i] != '%' {
 			b.WriteByte(f[i])
 			continue

@@ -169,7 +169,7 @@ func (b binary) eval(m *machine) value {
 	right := b.right.eval(m)
 	switch b.operator {
 	case "":
-		return str(m.text(left, "CONVFMT") + m.text(right, "CONVFMT"))
+		return str(sized(m.text(left, "CONVFMT") + m.text(right, "CONVFMT")))
 	case "<", "<=", "==", "!=", ">", ">=":
 		return truth(compares(b.operator, left, right))
 	}
@@ -306,6 +306,7 @@ func (l loop) run(m *machine) jump {
 // run goes through the keys in order, where awk's is any.
 func (f forIn) run(m *machine) jump {
 	for _, key := range slices.Sorted(maps.Keys(m.array(f.array))) {
+		m.breathe()
 		m.slot(f.variable).value = input(key)
 		if j := m.run(f.body); j == leaveLoop {
 			break

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,15 +39,28 @@ type Config struct {
 // program lets others run: in a tab there is one thread for all.
 const breathEvery = 20_000
 
-// breathe lets others run now and then, and ends a program that shall end.
+// breathe ends a program that shall end, and lets others run now and then.
 func (m *machine) breathe() {
-	if m.breaths++; m.breaths%breathEvery != 0 {
-		return
+	if m.ended.Load() {
+		panic(failure{context.Cause(m.config.Context)})
 	}
-	time.Sleep(time.Millisecond) // not runtime.Gosched, which does not let JavaScript run
-	if ctx := m.config.Context; ctx != nil && ctx.Err() != nil {
-		panic(failure{context.Cause(ctx)})
+	if m.breaths++; m.breaths%breathEvery == 0 {
+		time.Sleep(time.Millisecond) // not runtime.Gosched, which does not let JavaScript run
 	}
+}
+
+// mostText is how many bytes a text may have that a program makes or reads.
+const mostText = 64 << 20
+
+// errMemory is what awk says when there is no more memory.
+var errMemory = errors.New("fatal: cannot allocate memory")
+
+// sized returns s, if a text may be as long.
+func sized(s string) string {
+	if len(s) > mostText {
+		panic(failure{errMemory})
+	}
+	return s
 }
 
 // slot holds a variable: a value or an array.
@@ -77,6 +91,7 @@ type machine struct {
 	seed     float64
 	code     int
 	breaths  int
+	ended    atomic.Bool // config.Context has
 }
 
 // jump is what a statement does to the order of things.
@@ -109,6 +124,9 @@ func (p *Program) Run(config Config) (code int, err error) {
 	m := &machine{
 		program: p, config: config, globals: map[string]*slot{}, fields: []string{""}, patterns: map[string]*regexp.Regexp{},
 		streams: map[string]*stream{}, random: rand.New(rand.NewSource(0)),
+	}
+	if config.Context != nil {
+		defer context.AfterFunc(config.Context, func() { m.ended.Store(true) })()
 	}
 	m.config.Out = &shared{w: config.Out}
 	m.out = bufio.NewWriter(m.config.Out)
@@ -248,7 +266,13 @@ func (m *machine) split(s, separator string) []string {
 
 // rebuild makes $0 from the fields.
 func (m *machine) rebuild() {
-	m.fields[0] = strings.Join(m.fields[1:], m.get("OFS").string())
+	size, separator := 0, m.get("OFS").string()
+	for _, f := range m.fields[1:] {
+		if size += len(f) + len(separator); size > mostText {
+			panic(failure{errMemory})
+		}
+	}
+	m.fields[0] = strings.Join(m.fields[1:], separator)
 }
 
 func (m *machine) setField(i int, s string) {

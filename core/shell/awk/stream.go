@@ -7,6 +7,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/kubetab/kubetab/core/coreutils"
 )
 
 // mostOpen bounds how many files and commands a program has at once.
@@ -156,16 +158,22 @@ func (l *lineReader) next(m *machine) (record string, ok bool, err error) {
 	separator := m.get("RS").string()
 	switch {
 	case len(separator) == 1 && l.rest == nil:
-		record, err = l.r.ReadString(separator[0])
+		record, err = coreutils.ReadLine(l.r, separator[0])
 		if err != nil && (!errors.Is(err, io.EOF) || record == "") {
-			if errors.Is(err, io.EOF) {
+			switch {
+			case errors.Is(err, io.EOF):
 				err = nil
+			case errors.Is(err, coreutils.ErrMemory):
+				err = errMemory
 			}
 			return "", false, err
 		}
 		return strings.TrimSuffix(record, separator), true, nil
 	case l.rest == nil:
-		all, err := io.ReadAll(l.r)
+		all, err := coreutils.ReadAll(l.r)
+		if errors.Is(err, coreutils.ErrMemory) {
+			err = errMemory
+		}
 		if err != nil {
 			return "", false, err
 		}

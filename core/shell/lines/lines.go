@@ -25,6 +25,9 @@ import (
 //go:embed lines.txt
 var text string
 
+//go:embed endless.txt
+var endless string
+
 // Block is a command with what it does.
 type Block struct {
 	Comment  []string
@@ -40,6 +43,12 @@ func (b Block) InCluster() bool { return slices.Contains(b.Comment, "in the clus
 
 // All returns the blocks of lines.txt. The error names a line.
 func All() ([]Block, error) { return Parse(text) }
+
+// Endless returns the blocks of endless.txt: lines that are typed in a terminal and
+// do not end, or take more than there is. Ctrl-C ends each within a second. One
+// with standard error ends by itself, and prints that as a part of a line. The
+// error names a line.
+func Endless() ([]Block, error) { return Parse(endless) }
 
 // Parse reads blocks. The error names a line.
 func Parse(text string) ([]Block, error) {

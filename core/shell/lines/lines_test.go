@@ -18,6 +18,16 @@ func TestFileIsFormatted(t *testing.T) {
 	}
 }
 
+func TestEndlessLinesCanBeRead(t *testing.T) {
+	all, err := Endless()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Errorf("%d lines: there have to be 100", len(all))
+	}
+}
+
 // A watch that a command itself canceled is no part of what it prints; another that ended is.
 func TestNormalLeavesOutCanceledWatches(t *testing.T) {
 	const (

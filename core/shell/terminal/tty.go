@@ -230,12 +230,19 @@ func (i *Input) Read(b []byte) (int, error) { return i.tty.read(i.ctx, b) }
 func (i *Input) TTY() *TTY { return i.tty }
 
 // Write puts bytes on the screen as they are. It waits while too many wait.
-func (t *TTY) Write(b []byte) (int, error) {
+func (t *TTY) Write(b []byte) (int, error) { return t.write(context.Background(), b) }
+
+// write is Write that fails once ctx has ended, with its cause.
+func (t *TTY) write(ctx context.Context, b []byte) (int, error) {
 	for {
 		t.mu.Lock()
 		if t.closed {
 			t.mu.Unlock()
 			return 0, ErrClosed
+		}
+		if ctx.Err() != nil {
+			t.mu.Unlock()
+			return 0, context.Cause(ctx)
 		}
 		if len(t.output) < mostOutput {
 			t.output = append(t.output, b...)
@@ -245,7 +252,10 @@ func (t *TTY) Write(b []byte) (int, error) {
 		}
 		changed := t.changed
 		t.mu.Unlock()
-		<-changed
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -276,31 +286,54 @@ func (t *TTY) Next(ctx context.Context) ([]byte, error) {
 
 // Output returns a writer for what commands print: filtered, with a carriage
 // return before each newline while the terminal is cooked.
-func (t *TTY) Output() *Output { return &Output{tty: t, filter: Filter{Out: t}} }
+func (t *TTY) Output() *Output {
+	return &Output{tty: t, ctx: context.Background(), shared: &filtering{filter: Filter{Out: t}}}
+}
 
 // Output writes to a terminal. Several commands of a pipeline may use it.
 type Output struct {
 	tty    *TTY
+	ctx    context.Context
+	shared *filtering
+}
+
+// filtering is what all writers of one Output share: a sequence that one of them
+// begins another may end.
+type filtering struct {
 	mu     sync.Mutex
 	filter Filter
 }
 
+// Until returns the same output for a command that ends with ctx: writes fail
+// from then on, with ctx's cause, also those that wait for the screen.
+func (o *Output) Until(ctx context.Context) *Output { return &Output{o.tty, ctx, o.shared} }
+
 func (o *Output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.shared.mu.Lock()
+	defer o.shared.mu.Unlock()
 	o.tty.mu.Lock()
 	raw := o.tty.raw
 	o.tty.mu.Unlock()
-	o.filter.Cursor = raw // a program that draws, such as the shell of an exec -it
+	filter := &o.shared.filter
+	filter.Cursor = raw // a program that draws, such as the shell of an exec -it
+	filter.Out = until{o.tty, o.ctx}
 	text := b
 	if !raw {
 		text = bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n"))
 	}
-	if _, err := o.filter.Write(text); err != nil {
+	if _, err := filter.Write(text); err != nil {
 		return 0, err
 	}
 	return len(b), nil
 }
+
+// until writes to a terminal until ctx ends.
+type until struct {
+	tty *TTY
+	ctx context.Context
+}
+
+func (u until) Write(b []byte) (int, error) { return u.tty.write(u.ctx, b) }
 
 // TTY returns the terminal that is written to.
 func (o *Output) TTY() *TTY { return o.tty }

@@ -1,0 +1,139 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"time"
+
+	tty "github.com/kubetab/kubetab/core/shell/terminal"
+)
+
+// Ctrl-C brings the prompt back within a second, whatever runs. A program ends at
+// its next read or write, because its streams and files fail once its context has
+// ended. What reads and writes nothing - a sort, a pattern on a long line - is left
+// behind after a while: it goes on by itself, unseen, and ends when it is done.
+// Each level waits longer than the one below it: kubectl, programs, the line.
+const (
+	programPatience = 400 * time.Millisecond
+	linePatience    = 600 * time.Millisecond
+)
+
+// attend runs f, and waits for it until patience is over after the end of ctx. It
+// reports whether f has ended; result is f's then.
+func attend[T any](ctx context.Context, patience time.Duration, f func() T) (result T, ended bool) {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	select {
+	case result = <-done:
+		return result, true
+	case <-ctx.Done():
+	}
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case result = <-done:
+		return result, true
+	case <-wait.C:
+		return result, false
+	}
+}
+
+// until makes w fail once ctx has ended.
+func until(ctx context.Context, w io.Writer) io.Writer {
+	if screen, ok := w.(*tty.Output); ok {
+		return screen.Until(ctx)
+	}
+	return &mortalWriter{w, ctx}
+}
+
+type mortalWriter struct {
+	io.Writer
+	ctx context.Context
+}
+
+func (m *mortalWriter) Write(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.Writer.Write(b)
+}
+
+// Fd is that of the terminal behind it, as os.File's.
+func (m *mortalWriter) Fd() uintptr {
+	if f, ok := m.Writer.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return tty.NoDevice
+}
+
+// readUntil makes r fail once ctx has ended. That of a terminal does so by itself.
+func readUntil(ctx context.Context, r io.Reader) io.Reader {
+	if _, screen := r.(*tty.Input); screen {
+		return r
+	}
+	return &mortalReader{r, ctx}
+}
+
+type mortalReader struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (m *mortalReader) Read(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.Reader.Read(b)
+}
+
+// mortalFile is a file that fails once ctx has ended.
+type mortalFile struct {
+	io.ReadWriteCloser
+	ctx context.Context
+}
+
+func (m *mortalFile) Read(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.ReadWriteCloser.Read(b)
+}
+
+func (m *mortalFile) Write(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.ReadWriteCloser.Write(b)
+}
+
+// mortalFiles are those of the process, for a command that ends with ctx.
+type mortalFiles struct {
+	files
+	ctx context.Context
+}
+
+func (m mortalFiles) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+	if m.ctx.Err() != nil {
+		return nil, context.Cause(m.ctx)
+	}
+	f, err := m.files.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &mortalFile{f, m.ctx}, nil
+}
+
+func (m mortalFiles) Stat(name string, follow bool) (fs.FileInfo, error) {
+	if m.ctx.Err() != nil {
+		return nil, context.Cause(m.ctx) // find, du and rm -r go through many
+	}
+	return m.files.Stat(name, follow)
+}
+
+func (m mortalFiles) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	if m.ctx.Err() != nil {
+		return context.Cause(m.ctx)
+	}
+	return m.files.WriteFile(name, data, perm)
+}

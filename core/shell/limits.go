@@ -1,0 +1,122 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubetab/kubetab/core/coreutils"
+)
+
+// What a line may take of the engine's process, which is the API server's as well.
+const (
+	// mostGrowth is by how many bytes live objects may grow while a line runs, and
+	// twice of it all objects: the collector lets as much again gather, and a tab has
+	// 4 GB.
+	mostGrowth = 512 << 20
+	// memoryLook is how often that is looked at.
+	memoryLook = 50 * time.Millisecond
+	// mostSubstituted is how many bytes $(command) may print.
+	mostSubstituted = 128 << 20
+)
+
+var (
+	errNoMemory    = errors.New("cannot allocate memory")
+	errSubstituted = fmt.Errorf("xrealloc: cannot allocate %d bytes", 2*mostSubstituted)
+)
+
+// budget ends a line, or a job, that takes too much.
+type budget struct {
+	end func(error) // says why, once
+
+	mu    sync.Mutex
+	first [2]uint64 // what live and all objects had at the first look; most lines have ended by then
+	timer *time.Timer
+	done  bool
+}
+
+type budgetKey struct{}
+
+// withBudget returns a context that ends when its line takes too much, which is
+// told to errs, and what must be called when the line is done. What the line has
+// left in the background goes on with the context.
+func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	b := &budget{}
+	var once sync.Once
+	b.end = func(err error) {
+		once.Do(func() {
+			cancel(err)
+			fmt.Fprintf(errs, "bash: %v\n", err)
+		})
+	}
+	b.mu.Lock()
+	b.timer = time.AfterFunc(memoryLook, b.look)
+	b.mu.Unlock()
+	return context.WithValue(ctx, budgetKey{}, b), func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.done = true
+		b.timer.Stop()
+	}
+}
+
+func (b *budget) look() {
+	// What the last collection has found alive, and that with what came since.
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(samples)
+	live, all := samples[0].Value.Uint64(), samples[1].Value.Uint64()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.first[1] == 0 {
+		b.first = [2]uint64{live, all}
+	}
+	if b.done {
+		return
+	}
+	if live > b.first[0]+mostGrowth || all > b.first[1]+2*mostGrowth {
+		go b.end(errNoMemory) // which may wait for the screen
+		return
+	}
+	b.timer.Reset(memoryLook)
+}
+
+// overspent reports whether the line of ctx was ended because it took too much.
+func overspent(ctx context.Context) bool {
+	err := context.Cause(ctx)
+	return errors.Is(err, errNoMemory) || errors.Is(err, coreutils.ErrFork)
+}
+
+// admit ends the line of ctx when there are too many processes: some of them are in
+// the background, where nobody hears of an error. Other errors are the command's.
+func admit(ctx context.Context, name string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	err := coreutils.Admit(name)
+	if errors.Is(err, coreutils.ErrFork) {
+		if b, ok := ctx.Value(budgetKey{}).(*budget); ok {
+			b.end(err)
+		}
+	}
+	return err
+}
+
+// substituted is what a command prints that stands in $( ).
+type substituted struct {
+	*strings.Builder
+	end context.CancelCauseFunc
+}
+
+func (s *substituted) Write(b []byte) (int, error) {
+	if s.Len()+len(b) > mostSubstituted {
+		s.end(errSubstituted)
+		return 0, errSubstituted
+	}
+	return s.Builder.Write(b)
+}
