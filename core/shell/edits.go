@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/core/shell/kubectl"
 )
 
 // editorName is the editor that kubectl is told of. The hook that stands for
@@ -92,6 +94,9 @@ func (k *session) editFile(c *coreutils.Call) int {
 // KUBE_EDITOR or EDITOR, and path the file. Errors: as Edit.
 func (s *Shell) LaunchEditor(args []string, path string) error {
 	id := ""
+	if own := strings.Fields(kubectl.Variable("KUBE_EDITOR")); len(own) > 0 {
+		args = own // those of the process may be another terminal's
+	}
 	if len(args) > 1 && args[0] == editorName {
 		id = args[1]
 	}

@@ -5,10 +5,31 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kubetab/kubetab/core/shell"
 )
+
+// TestTerminalsWithDifferentKubeconfigs: there is one environment in the process, and
+// nobody is somebody else for it.
+func TestTerminalsWithDifferentKubeconfigs(t *testing.T) {
+	url := httpServer(t)
+	post(t, url, "mkdir -p swap; for who in admin view edit; do kubectl config view --raw > swap/$who; kubectl --kubeconfig=swap/$who config use-context kubetab-$who; done")
+	t.Cleanup(func() { post(t, url, "rm -rf swap") })
+	var all sync.WaitGroup
+	for _, who := range []string{"admin", "view", "edit"} {
+		for _, command := range []string{`kubectl auth whoami -o jsonpath='{.status.userInfo.username}{"\n"}'`, "kubectl config current-context"} {
+			all.Go(func() {
+				line := "cd swap; export KUBECONFIG=" + who + "; for i in {1..20}; do " + command + "; done"
+				if got, want := post(t, url, line), strings.Repeat("kubetab-"+who+"\n", 20); got.Stdout != want {
+					t.Errorf("%s as %s: %+v", command, who, got)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
 
 func become(t *testing.T, url, user string, groups ...string) {
 	t.Helper()

@@ -22,6 +22,8 @@ type Discovery struct {
 	etag  string           // of the answer to /apis that cache is at least as new as
 	pages map[string]*page // OpenAPI documents by URL and media type
 
+	documents documents
+
 	asking sync.Mutex
 	asker  http.RoundTripper // of the command that asks; guarded by asking
 }

@@ -24,6 +24,7 @@ type exit struct {
 type fate struct {
 	goroutine string
 	errs      io.Writer
+	env       map[string]string
 
 	mu   sync.Mutex
 	code int
@@ -33,11 +34,21 @@ type fate struct {
 var fates sync.Map
 
 // follow registers the calling goroutine as that of a command.
-func follow(errs io.Writer) *fate {
+func follow(errs io.Writer, env map[string]string) *fate {
 	own, _ := goroutines(64) // the first line
-	f := &fate{goroutine: own, errs: errs}
+	f := &fate{goroutine: own, errs: errs, env: env}
 	fates.Store(own, f)
 	return f
+}
+
+// Variable returns an environment variable of the command that the calling
+// goroutine runs, or "". That of the process may be another command's.
+func Variable(name string) string {
+	own, _ := goroutines(64)
+	if f, ok := fates.Load(own); ok {
+		return f.(*fate).env[name]
+	}
+	return ""
 }
 
 // end returns what other goroutines of the command would have exited with.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ const Interrupted = 130
 // patience is how long a command may take to end when its requests have. One
 // that still waits then - for a retry of an informer that nobody stops - is
 // left behind: it can neither be seen nor ask for anything any more.
-const patience = time.Second
+const patience = 300 * time.Millisecond
 
 // Command is one command line.
 type Command struct {
@@ -73,7 +74,7 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 }
 
 func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code int) {
-	fate := follow(errs)
+	fate := follow(errs, k.Env)
 	defer func() {
 		elsewhere := fate.end()
 		switch p := recover().(type) {
@@ -91,10 +92,18 @@ func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code
 			code = 255
 		}
 	}()
-	root, warnings := c.build(ctx, k, out, errs)
+	giveBack, err := borrow(ctx, k)
+	if err != nil {
+		return Interrupted
+	}
+	defer giveBack()
+	// One that prints has read what it needs, and may wait for a reader that is a
+	// kubectl itself.
+	out = prints{gated: gate(ctx, out), begins: giveBack}
+	root, warnings := c.build(ctx, k, out, errs, giveBack)
 	sendNotices(errs)
 	root.SetArgs(k.Args)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	cmdutil.CheckErr(err)
 	// Upstream counts warnings in a handler of its own, which never sees ours.
 	if strict, err := root.PersistentFlags().GetBool("warnings-as-errors"); err == nil && strict {
@@ -113,8 +122,9 @@ func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code
 // that completion uses in a variable, which each tree sets.
 var building sync.Mutex
 
-// build returns the command tree and who prints warnings.
-func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*cobra.Command, warningCounter) {
+// build returns the command tree and who prints warnings. The command calls read
+// when it has read what it needs of the environment.
+func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, read func()) (*cobra.Command, warningCounter) {
 	streams := genericiooptions.IOStreams{In: k.In, Out: out, ErrOut: errs}
 	warnings := rest.NewWarningWriter(errs, rest.WarningWriterOptions{Deduplicate: true, Color: printers.AllowsColorOutput(errs)})
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).
@@ -138,7 +148,9 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 	root.SetOut(out)
 	root.SetErr(errs)
 	level.addFlags(root.PersistentFlags())
-	answerCanI(root, cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags)), streams)
+	factory := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
+	answerCanI(root, factory, streams)
+	applyFromDocuments(root, factory, streams)
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		err := before(cmd, args)
@@ -148,7 +160,15 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 		if err != nil {
 			return err
 		}
-		return c.discovery.lend(ctx, flags, cmd.CommandPath())
+		if err := c.discovery.lend(ctx, flags, cmd.CommandPath()); err != nil {
+			return err
+		}
+		// It takes KUBECONFIG, and keeps what it has taken.
+		flags.ToRawKubeConfigLoader()
+		if words := strings.Fields(cmd.CommandPath()); len(words) < 2 || !slices.Contains(readsLate, words[1]) {
+			read()
+		}
+		return nil
 	}
 	return root, warnings
 }
@@ -156,7 +176,18 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer) (*c
 type warningCounter interface{ WarningCount() int }
 
 // gate passes on what is written until ctx ends.
-func gate(ctx context.Context, w io.Writer) io.Writer { return gated{w, ctx} }
+func gate(ctx context.Context, w io.Writer) gated { return gated{w, ctx} }
+
+// prints calls begins before anything is written.
+type prints struct {
+	gated
+	begins func()
+}
+
+func (p prints) Write(b []byte) (int, error) {
+	p.begins()
+	return p.gated.Write(b)
+}
 
 type gated struct {
 	io.Writer

@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 )
 
 // workplace is what upstream's code takes from the process: the folder that
-// relative names start from, standard input, and the environment. There is one
-// of each, so that commands which need a folder take turns with those that need
-// another; those that read standard input through os.Stdin (-f -) are alone.
-// Commands without names of files need none of it and never wait.
+// relative names start from, and standard input. There is one of each, so that
+// commands which need a folder take turns with those that need another; those that
+// read standard input through os.Stdin (-f -) are alone. Commands without names of
+// files need none of it and never wait. The environment has a lock of its own.
 var workplace = struct {
 	mu    sync.Mutex
 	dir   string
@@ -35,7 +37,6 @@ var variables = []string{
 func enter(ctx context.Context, k *Command) (leave func(), err error) {
 	names, stdin := needs(k.Args)
 	if !names {
-		setVariables(k.Env)
 		return func() {}, nil
 	}
 	var input *os.File
@@ -75,7 +76,6 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 		discard()
 		return nil, fmt.Errorf("the current folder: %w", err)
 	}
-	setVariables(k.Env)
 	before := os.Stdin
 	if stdin {
 		os.Stdin = input
@@ -98,6 +98,36 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 // stdinName is what a command line may call its standard input, where the name of
 // a file belongs: there is no such file here.
 const stdinName = "/dev/stdin"
+
+// environment is held by the command whose variables the process has.
+var environment = make(chan struct{}, 1)
+
+// borrow gives the process k's variables, and returns what must be called when k
+// has read them; it may be called more than once. KUBECONFIG is absolute then: its
+// files are read later, where the folder may be somebody else's. The error is that
+// ctx has ended.
+func borrow(ctx context.Context, k Command) (giveBack func(), err error) {
+	select {
+	case environment <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	env := maps.Clone(k.Env)
+	if names := filepath.SplitList(env["KUBECONFIG"]); len(names) > 0 {
+		for i, name := range names {
+			if name != "" && !filepath.IsAbs(name) {
+				names[i] = filepath.Join(k.Dir, name)
+			}
+		}
+		env["KUBECONFIG"] = strings.Join(names, string(filepath.ListSeparator))
+	}
+	setVariables(env)
+	return sync.OnceFunc(func() { <-environment }), nil
+}
+
+// readsLate are the commands that read the environment while they run; all others
+// have read what they need when their configuration is known.
+var readsLate = []string{"config", "kuberc", "__complete", "__completeNoDesc"}
 
 func setVariables(env map[string]string) {
 	for _, name := range variables {
