@@ -93,7 +93,7 @@ func (o observer) Authorize(ctx context.Context, a authorizer.Attributes) (autho
 func (l *Log) authorized(e *entry, a authorizer.Attributes, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.GetVerb() == "impersonate" {
+	if isImpersonation(a.GetVerb()) {
 		if e.Verb == "" && a.GetUser() != nil {
 			e.Impersonator = a.GetUser().GetName()
 		}
@@ -111,6 +111,12 @@ func (l *Log) authorized(e *entry, a authorizer.Attributes, reason string) {
 		e.Namespace, e.Name = a.GetNamespace(), a.GetName()
 	}
 	l.touch(e)
+}
+
+// isImpersonation reports whether a verb is one that the API server asks about before it knows whose request it is:
+// impersonate, and since v1.36 impersonate:MODE and impersonate-on:MODE:VERB (constrained impersonation).
+func isImpersonation(verb string) bool {
+	return verb == "impersonate" || strings.HasPrefix(verb, "impersonate:") || strings.HasPrefix(verb, "impersonate-on:")
 }
 
 // requestBody keeps the beginning of what the handler reads.

@@ -73,7 +73,9 @@ func TestRequestIsRecordedAndPassedOnUnchanged(t *testing.T) {
 	}))
 	s := serve(t, l, func(w http.ResponseWriter, r *http.Request) {
 		who := &user.DefaultInfo{Name: "jane"}
-		_, _, _ = allow.Authorize(r.Context(), authorizer.AttributesRecord{User: &user.DefaultInfo{Name: "admin"}, Verb: "impersonate", ResourceRequest: true, Resource: "users"})
+		for _, verb := range []string{"impersonate-on:user-info:create", "impersonate:user-info", "impersonate"} {
+			_, _, _ = allow.Authorize(r.Context(), authorizer.AttributesRecord{User: &user.DefaultInfo{Name: "admin"}, Verb: verb, ResourceRequest: true, Resource: "users"})
+		}
 		_, _, _ = allow.Authorize(r.Context(), authorizer.AttributesRecord{User: who, Verb: "create", ResourceRequest: true, Resource: "pods", Namespace: "default"})
 		_, _, _ = allow.Authorize(r.Context(), authorizer.AttributesRecord{User: who, Verb: "use", ResourceRequest: true, Resource: "other"})
 		body, _ := io.ReadAll(r.Body)
