@@ -3,7 +3,7 @@ import { loadClockControls } from '../control/ClockMenu';
 import { engineState } from '../engine/cluster';
 import { progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
-import { isOffered, lessonHere } from '../lessons/home';
+import { inLesson, isOffered } from '../lessons/home';
 import { Offer } from '../lessons/Offer';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { receiving, sharing } from '../share/open';
@@ -80,7 +80,7 @@ export function Page() {
         <div class="work" id="view" tabIndex={-1}>
           <div>
             <EngineTrouble />
-            {lessonHere.value && view !== 'lessons' && <LessonStrip />}
+            {inLesson && view !== 'lessons' && <LessonStrip />}
           </div>
           <Panes />
         </div>

@@ -61,8 +61,8 @@ export function replace(view: View, path: string): void {
   route.value = { view, path };
 }
 
-/** A lesson's address is that of every host's pages, which begin with a slash. */
-function address(view: View, path: string): string {
+/** Of a place, with its `#`. */
+export function address(view: View, path: string): string {
   return view === 'lessons' && path ? `#/lesson${path}` : `#${view}${path}`;
 }
 

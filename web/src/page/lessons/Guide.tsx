@@ -6,7 +6,7 @@ import { language } from '../language/language';
 import { BlockView } from './Block';
 import type { Lesson, Step } from './course';
 import { state, trouble, tryAgain } from './follow';
-import { enterLesson, leaveLesson, lessonHere } from './home';
+import { enterLesson, isHere, leaveLesson, lessonHere } from './home';
 import { FOLDER, lessonOf, loadLesson, neighbour, shown } from './load';
 import { pathOf } from './place';
 import { isDone, notKept, progressOf, unreadable } from './progress';
@@ -28,7 +28,9 @@ export function Guide({ id, step }: GuideProps) {
   }, [id, now]);
   const loaded = lessonOf(id);
   useEffect(() => {
-    if (loaded.state === 'loaded') lessonHere.value = id;
+    if (loaded.state !== 'loaded') return;
+    if (isHere(id)) lessonHere.value = id;
+    else enterLesson(id, step ?? undefined);
   }, [id, loaded.state]);
   const lesson = loaded.state === 'loaded' ? loaded.value : null;
   return (
@@ -57,7 +59,7 @@ export function Guide({ id, step }: GuideProps) {
               {words.again}
             </button>
           )}{' '}
-          <button type="button" class="button" onClick={() => go('lessons')}>
+          <button type="button" class="button" onClick={() => leaveLesson('#lessons')}>
             {words.all}
           </button>
         </div>
@@ -79,7 +81,7 @@ function Buttons({ lesson }: { lesson: Lesson }) {
       >
         {bar.reset}
       </button>
-      <button type="button" class="link" title={bar.leaveTitle} onClick={leaveLesson}>
+      <button type="button" class="link" title={bar.leaveTitle} onClick={() => leaveLesson()}>
         {bar.leave}
       </button>
     </span>

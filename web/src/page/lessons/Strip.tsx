@@ -1,8 +1,8 @@
 import '../style/lessons.css';
 import { Icon } from '../frame/icons';
 import { state } from './follow';
-import { goToLessons, lessonHere } from './home';
-import { lessonOf } from './load';
+import { goToLessons, leaveLesson, lessonHere } from './home';
+import { course, lessonOf } from './load';
 import { openLessons } from './open';
 import { progressOf } from './progress';
 import { words } from './words';
@@ -11,6 +11,7 @@ openLessons();
 
 /** The lesson that the tab is in, while another view is shown: what its step asks for, and the way back. */
 export function Strip() {
+  if (!lessonHere.value && course.value.state === 'loaded') return <Orphan />;
   const loaded = lessonOf(lessonHere.value);
   if (loaded.state !== 'loaded') return null;
   const lesson = loaded.value;
@@ -31,6 +32,18 @@ export function Strip() {
       <span class={`strip-checks ${isDone ? 'is-done' : ''}`}>
         {words.strip.checks(done, step.checks.length)}
       </span>
+    </section>
+  );
+}
+
+/** The cluster of a lesson that is no more. */
+function Orphan() {
+  return (
+    <section class="lesson-strip" aria-label={words.strip.label}>
+      <span class="strip-step">{words.strip.orphan}</span>
+      <button type="button" class="link" onClick={() => leaveLesson()}>
+        {words.strip.own}
+      </button>
     </section>
   );
 }

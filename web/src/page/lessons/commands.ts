@@ -42,6 +42,6 @@ function commandsHere(group: string): readonly PaletteCommand[] {
       ? [{ id: 'lesson previous', group, label: palette.previous, weight, run: to(at - 1) }]
       : []),
     { id: 'lesson reset', group, label: palette.reset, run: () => void resetLesson(lesson) },
-    { id: 'lesson leave', group, label: palette.leave, run: leaveLesson },
+    { id: 'lesson leave', group, label: palette.leave, run: () => leaveLesson() },
   ];
 }

@@ -42,7 +42,7 @@ export const trouble = signal<{ readonly missing: boolean; readonly why: string 
 /** Grows to have the lesson that is open followed anew. */
 const again = signal(0);
 
-export const PATH = '/kubetab/lesson';
+const PATH = '/kubetab/lesson';
 /** Between two tries to follow, in ms. */
 const PAUSE = 1000;
 

@@ -1,5 +1,7 @@
 import { computed, signal } from '@preact/signals';
-import { go, route } from '../frame/route';
+import { isClusterName, kindOf, lessonCluster } from '../../client/cluster-names';
+import { clusterHere, lastOwn, switchTo } from '../engine/here';
+import { address, go, route } from '../frame/route';
 import { lessonPlace, pathOf } from './place';
 
 /** What the course begins with. */
@@ -8,19 +10,37 @@ export const FIRST_LESSON = 'first/request';
 const KEY = 'kubetab.lesson-here';
 const OFFER = 'kubetab.lessons.offer';
 
+/** Whether the cluster of this tab is a lesson's. */
+export const inLesson = kindOf(clusterHere) === 'lesson';
+
 /**
- * The lesson that this tab is in, whatever view is shown: its checks are looked at until the tab leaves it. Empty for
- * none.
+ * The lesson whose cluster this tab is in, whatever view is shown: its checks are looked at. Empty for none, and until it
+ * is known which one the cluster belongs to.
  */
-export const lessonHere = signal(lessonPlace(route.value.path)?.id ?? recall());
+export const lessonHere = signal([addressed(), recall()].find(isHere) ?? '');
 lessonHere.subscribe((id) => {
   try {
     if (id) sessionStorage.setItem(KEY, id);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // A reload of another view than the lesson forgets it, then.
+    // After a reload, the list of lessons tells.
   }
 });
+
+/** Whether a lesson's cluster is the one of this tab. */
+export function isHere(id: string): boolean {
+  return id !== '' && clusterOf(id) === clusterHere;
+}
+
+function clusterOf(id: string): string {
+  const [part = '', lesson = ''] = id.split('/');
+  return lessonCluster(part, lesson);
+}
+
+function addressed(): string {
+  const { view, path } = route.value;
+  return view === 'lessons' ? (lessonPlace(path)?.id ?? '') : '';
+}
 
 function recall(): string {
   try {
@@ -33,7 +53,7 @@ function recall(): string {
 const declined = signal(wasDeclined());
 
 /** A first visit is offered the first lesson: until it is declined, or any lesson was begun. */
-export const isOffered = computed(() => !declined.value && !lessonHere.value);
+export const isOffered = computed(() => !declined.value && !inLesson);
 
 export function decline(): void {
   declined.value = true;
@@ -52,10 +72,13 @@ function wasDeclined(): boolean {
   }
 }
 
-/** Goes to a lesson, into the cluster that belongs to it. */
+/** Goes to a lesson, into the cluster that belongs to it: the page is loaded anew where that is another one. */
 export function enterLesson(id: string, step?: number): void {
   decline();
-  go('lessons', pathOf(id, step));
+  const path = pathOf(id, step);
+  if (isHere(id)) go('lessons', path);
+  else if (isClusterName(clusterOf(id)))
+    switchTo(clusterOf(id), { hash: address('lessons', path) });
 }
 
 /** Back to the lesson that the tab is in, or to the map. */
@@ -64,8 +87,8 @@ export function goToLessons(): void {
   go('lessons', !isThere && lessonHere.value ? pathOf(lessonHere.value) : '');
 }
 
-/** Goes back to the visitor's own cluster. */
-export function leaveLesson(): void {
-  lessonHere.value = '';
-  go('cluster');
+/** Goes back to the visitor's own cluster; the lesson's stays as it is. */
+export function leaveLesson(hash = '#cluster'): void {
+  if (inLesson) switchTo(lastOwn(), { hash });
+  else location.hash = hash;
 }

@@ -1,9 +1,10 @@
 import { effect } from '@preact/signals';
+import { clusterHere, setTitle } from '../engine/here';
 import { route } from '../frame/route';
 import { language } from '../language/language';
 import { followLesson } from './follow';
-import { lessonHere } from './home';
-import { lessonOf, loadLesson } from './load';
+import { inLesson, isHere, lessonHere } from './home';
+import { entries, lessonOf, loadCourse, loadLesson } from './load';
 import { lessonPlace } from './place';
 import { note, openProgress, progressOf } from './progress';
 import { followLines } from './seen';
@@ -19,6 +20,14 @@ export function openLessons(): void {
   opened = true;
   openProgress();
   followLines();
+  // A tab may come into a lesson's cluster by the list of clusters.
+  if (inLesson) {
+    effect(() => {
+      if (lessonHere.value) return;
+      loadCourse();
+      lessonHere.value = entries().find(({ id }) => isHere(id))?.id ?? '';
+    });
+  }
   let followed = '';
   let stop = () => {};
   // By itself, because one that could not be loaded is not asked for again until the learner wants it.
@@ -35,6 +44,7 @@ export function openLessons(): void {
     }
     end();
     followed = lesson.id;
+    setTitle(clusterHere, lesson.title);
     stop = followLesson(lesson);
   });
   function end() {

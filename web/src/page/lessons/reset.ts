@@ -1,7 +1,7 @@
-import { askAsAdmin } from '../engine/ask';
+import { notice } from '../engine/cluster';
+import { clusterHere } from '../engine/here';
 import { go } from '../frame/route';
 import type { Lesson } from './course';
-import { PATH, tryAgain } from './follow';
 import { pathOf } from './place';
 import { note } from './progress';
 import { words } from './words';
@@ -11,7 +11,10 @@ export async function resetLesson(lesson: Lesson): Promise<void> {
   if (!confirm(words.bar.resetAsk)) return;
   note(lesson.id, { begun: false, checks: [], guesses: {}, shown: {}, step: '' });
   go('lessons', pathOf(lesson.id, 1));
-  const answer = await askAsAdmin('lesson', PATH, { method: 'DELETE' });
-  await answer.body?.cancel();
-  tryAgain();
+  try {
+    const { reset } = await import('../control/clusters');
+    await reset(clusterHere);
+  } catch (error) {
+    notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };
+  }
 }

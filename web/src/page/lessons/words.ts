@@ -118,6 +118,8 @@ export const english = {
   strip: {
     label: 'The lesson that is open',
     back: 'Back to the lesson',
+    orphan: 'The lesson that this cluster was made for no longer exists.',
+    own: 'To your own cluster',
     checks: (done: number, all: number) => `${number(done)} of ${counted(all, 'check', 'checks')}`,
   },
   palette: {

@@ -112,6 +112,8 @@ export const chinese: Words = {
   strip: {
     label: '当前课程',
     back: '回到课程',
+    orphan: '此集群所属的课程已不存在。',
+    own: '回到你自己的集群',
     checks: (done, all) => `检查项 ${number(done)} / ${number(all)}`,
   },
   palette: {
