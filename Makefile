@@ -113,6 +113,7 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@KUBETAB_WASM=build/profile node --test wasm/resume.test.mjs wasm/restore.test.mjs
 	@$(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
+	@$(GOTEST) -count=1 ./tutorials/play -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@KUBETAB_WASM=build/profile KUBETAB_BROTLI=0 npm run --silent build -w web
 	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- stories terminal console palette workers settings prepared files
 	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
@@ -230,6 +231,10 @@ test-timing: page chromium ## the tests that measure time, with nothing beside t
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
+
+.PHONY: test-endless
+test-endless: page chromium ## every line of core/shell/lines/endless.txt in Chromium, beside a probe; the tests have a sample (15 minutes)
+	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
 
 # How often test-often runs WHAT; empty is the tests beside what has changed since main. See scripts/often.
 N    ?= 20
