@@ -1,42 +1,30 @@
 package core
 
 import (
-	"context"
-	"net"
+	"slices"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/kubernetes/pkg/controlplane/controller/defaultservicecidr"
 )
 
-// Where the controller's informer hears of the default ServiceCIDR after the
-// second sync, that sync finds the object that exists, too: it applies its status
-// once more. It did not when it took an empty one for it, and made a Warning event.
+// What upstream's controller compares to its flags when it creates the default
+// ServiceCIDR again is the one that exists. Without serviceCIDRClient it is empty,
+// and the controller makes a Warning event of that.
 func TestDefaultServiceCIDRIsConsistent(t *testing.T) {
-	client := fake.NewClientset()
-	client.PrependWatchReactor("servicecidrs", func(clienttesting.Action) (bool, watch.Interface, error) {
-		silent := watch.NewFakeWithChanSize(1, false)
-		silent.Action(watch.Bookmark, &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{
-			ResourceVersion: "1", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
-		}})
-		return true, silent, nil
-	})
-	_, services, err := net.ParseCIDR("10.0.0.0/24")
+	client := serviceCIDRClient{clientFor(t, sharedEngine(t))}.NetworkingV1().ServiceCIDRs()
+	want, err := client.Get(t.Context(), "kubernetes", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defaultservicecidr.NewController(*services, net.IPNet{}, serviceCIDRClient{client}).Start(t.Context())
-	eventually(t, "the second sync applies the status", func(context.Context) (bool, error) {
-		applied := 0
-		for _, action := range client.Actions() {
-			if action.Matches("patch", "servicecidrs/status") {
-				applied++
-			}
-		}
-		return applied == 2, nil
-	})
+	got, err := client.Create(t.Context(), &networkingv1.ServiceCIDR{
+		ObjectMeta: metav1.ObjectMeta{Name: want.Name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"10.99.0.0/16"}},
+	}, metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
+		t.Fatalf("%v, want AlreadyExists", err)
+	}
+	if got.UID != want.UID || !slices.Equal(got.Spec.CIDRs, want.Spec.CIDRs) || len(want.Spec.CIDRs) == 0 {
+		t.Errorf("%q of %q, want %q of %q", got.Spec.CIDRs, got.UID, want.Spec.CIDRs, want.UID)
+	}
 }
