@@ -156,18 +156,7 @@ func (r *run) stop() {
 func (r *run) loop() {
 	defer close(r.ended)
 	for {
-		items, lost := r.queue.take()
-		if lost > 0 {
-			r.fail("%d requests or changes came too quickly and were not looked at: begin the lesson again if a check stays grey", lost)
-		}
-		for _, one := range items {
-			if r.ctx.Err() != nil {
-				return
-			}
-			one.run()
-			r.publish()
-		}
-		if len(items) > 0 {
+		if r.step() {
 			continue
 		}
 		select {
@@ -176,6 +165,22 @@ func (r *run) loop() {
 			return
 		}
 	}
+}
+
+// step looks at all that waits. It is false when nothing did.
+func (r *run) step() bool {
+	items, lost := r.queue.take()
+	if lost > 0 {
+		r.fail("%d requests or changes came too quickly and were not looked at: begin the lesson again if a check stays grey", lost)
+	}
+	for _, one := range items {
+		if r.ctx.Err() != nil {
+			return false
+		}
+		one.run()
+		r.publish()
+	}
+	return len(items) > 0
 }
 
 func (r *run) fail(format string, args ...any) {
