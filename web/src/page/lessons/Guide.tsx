@@ -12,6 +12,7 @@ import { pathOf } from './place';
 import { isDone, notKept, progressOf, unreadable } from './progress';
 import { resetLesson } from './reset';
 import { StepView } from './Step';
+import { Turned } from './Turned';
 import { words } from './words';
 
 interface GuideProps {
@@ -65,6 +66,7 @@ export function Guide({ id, step }: GuideProps) {
         </div>
       )}
       {lesson && <Body lesson={lesson} asked={step} />}
+      <Turned />
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { goToLessons, leaveLesson, lessonHere } from './home';
 import { course, lessonOf } from './load';
 import { openLessons } from './open';
 import { progressOf } from './progress';
+import { Turned } from './Turned';
 import { words } from './words';
 
 openLessons();
@@ -32,6 +33,7 @@ export function Strip() {
       <span class={`strip-checks ${isDone ? 'is-done' : ''}`}>
         {words.strip.checks(done, step.checks.length)}
       </span>
+      <Turned />
     </section>
   );
 }

@@ -4,7 +4,6 @@ import { setClock } from '../control/clock';
 import { same, spell } from '../control/settings-text';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
 import { engineState, ready, restartEngine } from '../engine/cluster';
-import { spoken } from '../frame/spoken';
 import type { Lesson } from './course';
 import { note, progressOf } from './progress';
 import { words } from './words';
@@ -39,6 +38,8 @@ export interface CheckState {
 export const state = signal<LessonState | null>(null);
 /** Why the lesson's checks are not looked at; `missing` says that this engine never does. Null while all is well. */
 export const trouble = signal<{ readonly missing: boolean; readonly why: string } | null>(null);
+/** What has turned green or failed last, for screen readers; by itself, as other views speak of what they do. */
+export const turned = signal('');
 /** Grows to have the lesson that is open followed anew. */
 const again = signal(0);
 
@@ -197,5 +198,5 @@ function announce(lesson: Lesson, before: LessonState, now: LessonState): void {
       said.push(words.stepDone(title));
     }
   }
-  if (said.length > 0) spoken.value = said.join(' ');
+  if (said.length > 0) turned.value = said.join(' ');
 }

@@ -1,0 +1,10 @@
+import { turned } from './follow';
+
+/** Says what has turned green, without a look at it. */
+export function Turned() {
+  return (
+    <p class="unseen" role="status">
+      {turned.value}
+    </p>
+  );
+}
