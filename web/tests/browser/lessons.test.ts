@@ -340,16 +340,16 @@ test('what does not belong into a text is left out of it', async () => {
 });
 
 test('the palette goes to lessons by their names in either language, and to steps', async () => {
+  const find = async (typed: string, name: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: frame.palette.open }).fill(typed);
+    await page.getByRole('option', { name, selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+  };
   await page.goto(`${visitor.url}#settings`);
-  await page.keyboard.press('Control+k');
-  await page.keyboard.type(lesson('first/request', 'zh').title);
-  await page.getByRole('option', { name: request.title }).first().waitFor();
-  await page.keyboard.press('Enter');
+  await find(lesson('first/request', 'zh').title, request.title);
   await heading(run.title).waitFor();
-  await page.keyboard.press('Control+k');
-  await page.keyboard.type(english.palette.next);
-  await page.getByRole('option', { name: english.palette.next }).first().waitFor();
-  await page.keyboard.press('Enter');
+  await find(english.palette.next, english.palette.next);
   await heading(again.title).waitFor();
   await heading(again.title).focus();
   await page.keyboard.press('ArrowLeft');

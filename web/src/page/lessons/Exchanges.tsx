@@ -83,8 +83,7 @@ interface Detail {
 }
 
 /** Of the answer's headers, those that a reader of the API looks at. */
-const TELLING =
-  /^(content-type|warning|retry-after|location|etag|vary|allow|audit-id|x-kubernetes-pf-.*)$/i;
+const TELLING = /^(content-type|warning|retry-after|location|etag|vary|allow)$/i;
 
 function Both({ record }: { record: RequestRecord }) {
   const { id, method, path, done, status, watch } = record;
@@ -105,13 +104,13 @@ function Both({ record }: { record: RequestRecord }) {
   const { requestHeaders, responseHeaders, requestBody, responseBody } = detail.value;
   return (
     <div class="exchange-both">
-      <h4>{words.exchange.request}</h4>
+      <p class="exchange-part">{words.exchange.request}</p>
       <Message
         head={`${method} ${path}`}
         headers={telling(requestHeaders)}
         body={requestBody?.text ?? ''}
       />
-      <h4>{words.exchange.response}</h4>
+      <p class="exchange-part">{words.exchange.response}</p>
       <Message
         head={status === undefined ? '' : String(status)}
         headers={responseHeaders.filter(([name]) => TELLING.test(name))}
