@@ -163,9 +163,8 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 		if err := c.discovery.lend(ctx, flags, cmd.CommandPath()); err != nil {
 			return err
 		}
-		// It takes KUBECONFIG, and keeps what it has taken.
-		flags.ToRawKubeConfigLoader()
 		if words := strings.Fields(cmd.CommandPath()); len(words) < 2 || !slices.Contains(readsLate, words[1]) {
+			flags.ToRawKubeConfigLoader() // takes KUBECONFIG, and keeps what it has taken
 			read()
 		}
 		return nil

@@ -52,7 +52,14 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 			}
 		}
 	}
+	// A command that is left behind finds an end of what it parses.
+	ended := context.AfterFunc(ctx, func() {
+		if input != nil {
+			input.Close()
+		}
+	})
 	discard := func() {
+		ended()
 		if input != nil {
 			input.Close()
 			_ = os.Remove(input.Name()) // a temporary file
