@@ -12,7 +12,9 @@
 //
 //   - What a command prints reaches the screen through terminal.Filter. The
 //     messages to the page, private OSC sequences, are written past it.
-//   - Ctrl-C ends everything that the line started, requests included.
+//   - Ctrl-C ends everything that the line started, requests included, and the
+//     prompt is back within a second. What does not end by itself is left behind,
+//     and nothing that it does is seen.
 //   - Who can reach the handler can do what the administrator can: it is for
 //     the page itself.
 package shell

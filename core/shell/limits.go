@@ -8,6 +8,7 @@ import (
 	"runtime/metrics"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubetab/kubetab/core/coreutils"
@@ -21,6 +22,8 @@ const (
 	mostGrowth = 512 << 20
 	// memoryLook is how often that is looked at.
 	memoryLook = 50 * time.Millisecond
+	// lookAtCalls is how long ago the last look must be for a command to look itself.
+	lookAtCalls = 5 * time.Millisecond
 	// mostSubstituted is how many bytes $(command) may print.
 	mostSubstituted = 128 << 20
 )
@@ -38,6 +41,8 @@ type budget struct {
 	first [2]uint64 // what live and all objects had at the first look; most lines have ended by then
 	timer *time.Timer
 	done  bool
+
+	looked atomic.Int64 // when, in ms since 1970
 }
 
 type budgetKey struct{}
@@ -68,6 +73,7 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 
 func (b *budget) look() {
 	// What the last collection has found alive, and that with what came since.
+	b.looked.Store(time.Now().UnixMilli())
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
 	live, all := samples[0].Value.Uint64(), samples[1].Value.Uint64()
@@ -98,14 +104,30 @@ func admit(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	b, _ := ctx.Value(budgetKey{}).(*budget)
+	if b != nil && time.Since(time.UnixMilli(b.looked.Load())) > lookAtCalls {
+		b.look() // a loop may double a text between two looks of the timer
+	}
 	err := coreutils.Admit(name)
-	if errors.Is(err, coreutils.ErrFork) {
-		if b, ok := ctx.Value(budgetKey{}).(*budget); ok {
-			b.end(err)
+	for until := time.Now().Add(forkPatience); errors.Is(err, coreutils.ErrFork) && time.Now().Before(until); err = coreutils.Admit(name) {
+		select {
+		case <-time.After(forkRetry):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
+	}
+	if errors.Is(err, coreutils.ErrFork) && b != nil {
+		b.end(err)
 	}
 	return err
 }
+
+// As bash, a command that finds too many processes tries again for a while: those
+// of a line that was ended are about to go.
+const (
+	forkPatience = time.Second
+	forkRetry    = 50 * time.Millisecond
+)
 
 // substituted is what a command prints that stands in $( ).
 type substituted struct {
