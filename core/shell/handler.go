@@ -11,7 +11,7 @@ import (
 
 // Handler serves /kubetab/ to the page:
 //
-//	POST   /kubetab/terminals             {columns, rows, history, directory} -> 201 {id, home}
+//	POST   /kubetab/terminals             {columns, rows, history, directory, offer} -> 201 {id, home}
 //	GET    /kubetab/terminals/{id}/output the bytes for the screen, until the terminal ends
 //	POST   /kubetab/terminals/{id}/input  the bytes that were typed
 //	PUT    /kubetab/terminals/{id}/size   {columns, rows}

@@ -34,7 +34,15 @@ func sit(t *testing.T, history ...string) *seat {
 // sitAt is sit for a shell that is served at url.
 func sitAt(t *testing.T, url string, history ...string) *seat {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"columns": 80, "rows": 24, "history": history})
+	s := open(t, url, map[string]any{"columns": 80, "rows": 24, "history": history})
+	s.sees(`\$ $`)
+	return s
+}
+
+// open opens a terminal by a request for one.
+func open(t *testing.T, url string, request map[string]any) *seat {
+	t.Helper()
+	body, err := json.Marshal(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +85,6 @@ func sitAt(t *testing.T, url string, history ...string) *seat {
 		}
 		stream.Body.Close()
 	})
-	s.sees(`\$ $`)
 	return s
 }
 
@@ -220,6 +227,25 @@ func TestHistory(t *testing.T) {
 	// The page is told of each line, to keep it over reloads.
 	if want := ";history;" + base64.StdEncoding.EncodeToString([]byte("history")) + "\a"; !strings.Contains(text, want) {
 		t.Errorf("%q has no %q", text, want)
+	}
+}
+
+// TestAnOfferIsNoText: it is shown, and in the line only when it is taken.
+func TestAnOfferIsNoText(t *testing.T) {
+	for _, c := range []struct{ keys, sees string }{
+		{"\r", `(?s)echo offered\n.*offered\n`},
+		{"\t\r", `(?s)echo offered\n.*offered\n`},
+		{"\x1b[C today\r", `(?s)echo offered today\n.*offered today\n`},
+		{"echo mine\r", `(?s)echo mine\n.*mine\n`},
+		{"\x7fecho mine\r", `(?s)echo mine\n.*mine\n`},
+		{"\x03\recho other\r", `(?s)echo other\n.*other\n`},
+	} {
+		s := open(t, httpServer(t), map[string]any{"columns": 80, "rows": 24, "offer": "echo offered"})
+		s.sees(`\$ echo offered$`)
+		s.types(c.keys)
+		s.sees(c.sees)
+		s.types("echo a''gain\r")
+		s.sees(`(?s)\nagain\n.*\$ $`) // and no offer any more
 	}
 }
 

@@ -32,6 +32,7 @@ type terminal struct {
 	id      string
 	tty     *tty.TTY
 	session *session
+	offer   string
 	ended   chan struct{}
 	reading atomic.Bool // a line, with a prompt before it
 
@@ -46,6 +47,7 @@ type terminalRequest struct {
 	Rows      int      `json:"rows"`
 	History   []string `json:"history"`
 	Directory string   `json:"directory"`
+	Offer     string   `json:"offer"` // a first line, see terminal.Editor
 }
 
 // createTerminal is POST /kubetab/terminals.
@@ -74,7 +76,7 @@ func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
 		t.tty.Close()
 		return nil, err
 	}
-	t.session = k
+	t.session, t.offer = k, plain(body.Offer)
 	k.history = body.History[max(0, len(body.History)-mostHistory):]
 	s.mu.Lock()
 	s.last++
@@ -101,7 +103,7 @@ func (t *terminal) run(ctx context.Context) {
 	k := t.session
 	k.life = ctx
 	defer k.endJobs()
-	editor := &tty.Editor{TTY: t.tty, Complete: k.complete, Reprompt: k.prompt}
+	editor := &tty.Editor{TTY: t.tty, Complete: k.complete, Reprompt: k.prompt, Offer: t.offer}
 	for {
 		k.mu.Lock()
 		editor.History = k.history

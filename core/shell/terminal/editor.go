@@ -40,6 +40,9 @@ type Editor struct {
 	// Reprompt returns the prompt anew, at KeyReprompt in a line that began with
 	// one of its prompts; nil leaves prompts as they are.
 	Reprompt func() string
+	// Offer is a line that an empty one shows dimmed behind the cursor, as fish
+	// does. Enter, Tab, the right arrow and End take it; anything else takes it away.
+	Offer string
 
 	prompt string
 	line   []rune
@@ -84,6 +87,9 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 	e.prompt, e.line, e.at, e.row = prompt, nil, 0, 0
 	e.entry, e.drafts = len(e.History), make([]string, len(e.History)+1)
 	e.print(prompt)
+	if e.Offer != "" {
+		e.refresh()
+	}
 	in := e.TTY.Input(ctx)
 	listed := false
 	for {
@@ -94,6 +100,11 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 		if key == 0x12 { // ^R
 			if key, err = e.search(in); err != nil {
 				return "", err
+			}
+		}
+		if e.Offer != "" && key != keyReprompt && key != keyNone {
+			if e.takeOffer(key) {
+				continue
 			}
 		}
 		again := listed
@@ -120,6 +131,23 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 			e.edit(key)
 		}
 	}
+}
+
+// takeOffer makes the offer the line, or takes it away, as the key says. It reports
+// whether that was all that the key stands for.
+func (e *Editor) takeOffer(key rune) (done bool) {
+	offer := e.Offer
+	e.Offer = ""
+	switch key {
+	case '\t', keyRight, 0x06, keyEnd, 0x05:
+		e.set(offer)
+		return true
+	case '\r', '\n':
+		e.line = []rune(offer)
+	default:
+		e.refresh()
+	}
+	return false
 }
 
 // edit does what a key stands for that neither ends nor completes the line.

@@ -44,6 +44,9 @@ func (e *Editor) refresh() {
 	b.WriteString("\r\x1b[J")
 	b.WriteString(e.prompt)
 	b.WriteString(string(e.line))
+	if e.Offer != "" && len(e.line) == 0 && e.cells([]rune(e.Offer)) < columns {
+		b.WriteString("\x1b[2m" + e.Offer + "\x1b[22m")
+	}
 	end, at := e.cells(e.line), e.cells(e.line[:e.at])
 	if end > 0 && end%columns == 0 {
 		b.WriteString("\r\n") // a terminal waits with the wrap until something follows

@@ -28,16 +28,17 @@ export class Connection {
     this.#events = events;
   }
 
-  /** Opens a new terminal. @throws Error with the engine's words when it refuses */
+  /** Opens a new terminal, which offers a first line unless that is empty. @throws Error with the engine's words when it refuses */
   static async open(
     api: ApiClient,
     size: Size,
     history: readonly string[],
+    offer: string,
     events: ConnectionEvents,
   ): Promise<Connection> {
     const response = await api.request('/kubetab/terminals', {
       method: 'POST',
-      body: JSON.stringify({ ...size, history }),
+      body: JSON.stringify({ ...size, history, offer }),
     });
     if (!response.ok) throw new Error(await response.text());
     const { id } = (await response.json()) as { id: string };

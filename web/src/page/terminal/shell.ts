@@ -91,7 +91,7 @@ export class Session {
   readonly #gone = new AbortController();
   #connection: Connection | null = null;
   #queue = '';
-  /** A first command for a newcomer, until the shell is there to have it or something else is typed. */
+  /** A first command for a newcomer: shown dimmed, until the shell offers it or something is typed. */
   #offer = '';
   #shown = '';
   readonly #reading = new ReadingLine();
@@ -116,9 +116,15 @@ export class Session {
       return;
     }
     if (keys === '') return;
-    if (this.#offer && keys[0] === '\r') this.#queue = this.#offer;
-    else this.#screen.write('\b \b'.repeat(this.#offer.length));
+    const offer = this.#offer;
     this.#offer = '';
+    if (offer) {
+      this.#screen.write('\x1b[K');
+      if (keys[0] === '\r' || keys[0] === '\t') {
+        this.type(offer + (keys[0] === '\t' ? keys.slice(1) : keys));
+        return;
+      }
+    }
     // Shown at once, and again by the shell when it is there.
     this.#queue += keys;
     this.#screen.write(keys.replaceAll('\r', '\r\n$ ').replaceAll('\x7f', '\b \b'));
@@ -159,7 +165,7 @@ export class Session {
     }
     this.type(typedBefore);
     typedBefore = '';
-    this.#screen.write(this.#offer);
+    if (this.#offer) this.#screen.write(`\x1b[2m${this.#offer}\x1b[22m\x1b[${this.#offer.length}D`);
     try {
       await untilReady(this.#gone.signal);
       const api = directApi();
@@ -184,7 +190,7 @@ export class Session {
           return;
         }
       }
-      this.#adopt(await Connection.open(api, this.#screen.size, pastLines(), events));
+      this.#adopt(await Connection.open(api, this.#screen.size, pastLines(), this.#offer, events));
     } catch (error) {
       if (this.#gone.signal.aborted) return;
       this.#screen.say(error instanceof Error ? error.message : String(error));
@@ -195,8 +201,7 @@ export class Session {
   #adopt(connection: Connection): void {
     this.#connection = connection;
     keep(ID, connection.id);
-    const keys = this.#queue || this.#offer;
-    if (keys !== '') connection.type(keys);
+    if (this.#queue !== '') connection.type(this.#queue);
     this.#queue = this.#offer = '';
   }
 
