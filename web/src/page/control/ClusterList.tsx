@@ -157,7 +157,9 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
   ];
   const face = (
     <>
-      <span class="cluster-title">{title}</span>
+      <span class="cluster-title" translate={info.isOurs}>
+        {title}
+      </span>
       <span class="faint">{facts.join(' · ')}</span>
     </>
   );

@@ -18,6 +18,11 @@ export function clusterTitle(): string {
   return clusterHere === OWN ? words.cluster.own : clusterHere;
 }
 
+/** Whether that is the page's own word for it, and not what a visitor or a lesson has called it. */
+function isOurs(): boolean {
+  return !titleOf(clusterHere) && (preparedName.value !== null || clusterHere === OWN);
+}
+
 /** The cluster's name in the header; opened, all clusters and what can be done with them. */
 export function ClusterMenu() {
   const title = clusterTitle();
@@ -30,7 +35,9 @@ export function ClusterMenu() {
       face={
         <>
           <Icon name="cluster" size={16} />
-          <span class="cluster-name">{title}</span>
+          <span class="cluster-name" translate={isOurs()}>
+            {title}
+          </span>
           <Icon name="down" size={14} />
         </>
       }

@@ -16,12 +16,14 @@ import {
 import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
 import { words as frameWords } from '../words';
 import { passOn } from './cluster-name';
-import { CLUSTERS, startPrepared } from './prepared';
+import { CLUSTERS, type Prepared, startPrepared } from './prepared';
 import { words } from './words';
 
 export interface ClusterInfo {
   readonly name: string;
   readonly title: string;
+  /** Whether the title is the page's own word, in its language. */
+  readonly isOurs: boolean;
   readonly kind: ClusterKind;
   /** Of what is kept of its objects. */
   readonly bytes: number;
@@ -48,6 +50,7 @@ export async function list(): Promise<readonly ClusterInfo[]> {
       return {
         name,
         title: shownTitle(name),
+        isOurs: !titleOf(name) && (name === OWN || preparedOf(name) !== undefined),
         kind: kindOf(name),
         bytes: found.get(name)?.bytes ?? 0,
         lastUsed: found.get(name)?.lastUsed || null,
@@ -61,7 +64,7 @@ export async function list(): Promise<readonly ClusterInfo[]> {
 
 /** What a cluster is called where people read it. */
 export function shownTitle(name: string): string {
-  const prepared = CLUSTERS.find((each) => preparedCluster(each) === name);
+  const prepared = preparedOf(name);
   const usual = prepared
     ? frameWords.cluster.prepared[prepared]
     : name === OWN
@@ -104,7 +107,7 @@ export async function reset(name: string): Promise<void> {
     await list();
     return;
   }
-  const prepared = CLUSTERS.find((each) => preparedCluster(each) === name);
+  const prepared = preparedOf(name);
   if (prepared) {
     await startPrepared(prepared, {});
   } else {
@@ -168,6 +171,10 @@ export async function askToStay(): Promise<void> {
   } catch {
     // Then it is kept as long as the browser likes.
   }
+}
+
+function preparedOf(name: string): Prepared | undefined {
+  return CLUSTERS.find((each) => preparedCluster(each) === name);
 }
 
 function rank({ name, kind }: ClusterInfo): number {
