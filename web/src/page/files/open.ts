@@ -1,5 +1,7 @@
-import { kindOf } from '../../client/cluster-names';
-import { clusterHere } from '../engine/here';
+import { effect } from '@preact/signals';
+import { kindOf, suffixOf } from '../../client/cluster-names';
+import { recall, remember } from '../console/storage';
+import { clusterHere, scope } from '../engine/here';
 import { arrange } from '../frame/layout';
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
@@ -7,13 +9,38 @@ import { sharedWithTerminal } from './engine-files';
 import { localStorageOfFiles, localStorageOfOthers } from './local-storage';
 import { samples } from './samples';
 import { words } from './words';
-import { files, freeName, openFile, openWorkspace, writeFile } from './workspace';
+import {
+  activePath,
+  files,
+  freeName,
+  type OpenFiles,
+  openFile,
+  openPaths,
+  openWorkspace,
+  writeFile,
+} from './workspace';
 
-// A lesson brings its own.
+/** Of this tab in this cluster. */
+const OPEN = `kubetab.files.open ${scope.pathname}${suffixOf(clusterHere)}`;
+
 void openWorkspace(
   sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
+  // A lesson brings its own.
   kindOf(clusterHere) === 'lesson' ? [] : samples(),
+  openBefore(),
+).then(() =>
+  effect(() => {
+    const open: OpenFiles = { paths: openPaths.value, active: activePath.value };
+    remember(OPEN, open);
+  }),
 );
+
+function openBefore(): OpenFiles | null {
+  const found = recall<Partial<OpenFiles>>(OPEN);
+  return Array.isArray(found?.paths) && typeof found.active === 'string'
+    ? { paths: found.paths, active: found.active }
+    : null;
+}
 
 /** Opens a file, and on a phone shows the screen that it is on. */
 export function showFile(path: string): void {

@@ -42,10 +42,21 @@ let storage: Storage | null = null;
 const saving = new Map<string, ReturnType<typeof setTimeout>>();
 const SAVE_AFTER = 150;
 
-/** To be called once, with what a newcomer finds. */
+/** Which files have a tab, and which is shown. */
+export interface OpenFiles {
+  readonly paths: readonly string[];
+  readonly active: string;
+}
+
+/**
+ * To be called once, with what a newcomer finds.
+ *
+ * @param before what was open when the page was left; null for the first file
+ */
 export async function openWorkspace(
   from: Storage,
   samples: readonly WorkspaceFile[],
+  before: OpenFiles | null,
 ): Promise<void> {
   storage = from;
   try {
@@ -64,8 +75,16 @@ export async function openWorkspace(
     refused.value = why;
   });
   const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
-  if (first && !activePath.value) openFile(first.path);
+  if (before) openAgain(before);
+  else if (first && !activePath.value) openFile(first.path);
   opened.value = true;
+}
+
+/** What has been opened meanwhile stays shown. */
+function openAgain({ paths, active }: OpenFiles): void {
+  const isThere = (wanted: string) => files.value.some(({ path }) => path === wanted);
+  openPaths.value = [...new Set([...paths.filter(isThere), ...openPaths.value])];
+  if (!activePath.value) activePath.value = isThere(active) ? active : (openPaths.value[0] ?? '');
 }
 
 export function openFile(path: string): void {
