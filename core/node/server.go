@@ -364,19 +364,19 @@ func (n *Nodes) logs(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p.mu.Unlock()
-	full := p.name
+	full, name := p.name, r.PathValue("container") // not of the spec, which sync may exchange
 	switch {
 	case o.Previous && (i == nil || i.c == nil):
-		http.Error(w, fmt.Sprintf("previous terminated container %q in pod %q not found", rec.spec.Name, full), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("previous terminated container %q in pod %q not found", name, full), http.StatusBadRequest)
 		return
 	case i == nil || i.c == nil:
 		reason := "ContainerCreating"
 		if waiting != nil {
 			reason = waiting.Reason
 		}
-		text := fmt.Sprintf("container %q in pod %q is waiting to start: %s", rec.spec.Name, full, reason)
+		text := fmt.Sprintf("container %q in pod %q is waiting to start: %s", name, full, reason)
 		if reason == "ErrImagePull" || reason == "ImagePullBackOff" {
-			text = fmt.Sprintf("container %q in pod %q is waiting to start: %s", rec.spec.Name, full, map[string]string{"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}[reason])
+			text = fmt.Sprintf("container %q in pod %q is waiting to start: %s", name, full, map[string]string{"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}[reason])
 		}
 		http.Error(w, text, http.StatusBadRequest)
 		return

@@ -33,7 +33,7 @@ func (n *Nodes) execStream(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	remotecommand.ServeExec(w, r, s, s.p.name, string(s.p.uid), s.rec.spec.Name, r.URL.Query()["command"], options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
+	remotecommand.ServeExec(w, r, s, s.p.name, string(s.p.uid), r.PathValue("container"), r.URL.Query()["command"], options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
 }
 
 func (n *Nodes) attachStream(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func (n *Nodes) attachStream(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	remotecommand.ServeAttach(w, r, s, s.p.name, string(s.p.uid), s.rec.spec.Name, options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
+	remotecommand.ServeAttach(w, r, s, s.p.name, string(s.p.uid), r.PathValue("container"), options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
 }
 
 func (n *Nodes) session(w http.ResponseWriter, r *http.Request) (session, *remotecommand.Options, bool) {
@@ -59,7 +59,7 @@ func (n *Nodes) session(w http.ResponseWriter, r *http.Request) (session, *remot
 	running := rec.running()
 	p.mu.Unlock()
 	if !running {
-		http.Error(w, fmt.Sprintf("container not found (%q)", rec.spec.Name), http.StatusInternalServerError)
+		http.Error(w, fmt.Sprintf("container not found (%q)", r.PathValue("container")), http.StatusInternalServerError)
 		return session{}, nil, false
 	}
 	return session{n, p, rec}, options, true
