@@ -36,8 +36,15 @@
 //   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
 //     to a minute. A container that waits for one starts as soon as it is there.
 //   - A back-off is reported when it begins, not again at each sync.
-//   - CPU and memory are not limited; OOMKilled and evictions happen when an
-//     annotation asks for them (annotations.go). Usage is made up.
+//   - CPU and memory are not limited; OOMKilled and evictions for lack of memory
+//     happen when an annotation asks for them (annotations.go). Usage of both is
+//     made up. Files are counted: limits of ephemeral storage and of emptyDir
+//     volumes are those of upstream's eviction manager, without a container's log
+//     (storage.go). Volumes in memory are full at the size that a kubelet gives
+//     them, and do not count as the Pod's memory.
+//   - The files of all nodes together are limited to what the process can hold
+//     (Config.Storage), whatever the nodes report. The write that does not fit
+//     fails; no node comes under disk pressure.
 //   - NetworkPolicies, DNS settings, users and groups, seccomp and the like are
 //     accepted and have no effect. Containers speak HTTP with each other, and
 //     nothing else crosses the network; TCP ports can be probed.

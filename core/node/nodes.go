@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,10 @@ type Config struct {
 	// Capacity is that of each node. What it does not name is 4 CPUs, 8Gi of
 	// memory, 100Gi of ephemeral storage and 110 Pods.
 	Capacity v1.ResourceList
+	// Storage is how many bytes the files of all nodes may take together, whatever
+	// Capacity says: they are in the memory of this process. Writes beyond it fail
+	// with ENOSPC. Zero means 1 GiB, and 256 MiB in a browser.
+	Storage int64
 	// Dialer is how the API server reaches the kubelets and Pods. Nil means
 	// that it does not.
 	Dialer *Dialer
@@ -124,7 +129,7 @@ func New(c Config) (*Nodes, error) {
 		n.clock = clock.New(nil)
 	}
 	n.restarts.Clock, n.pulls.Clock = n.clock, n.clock
-	n.disk = container.NewDisk(n.clock)
+	n.disk = container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage()))
 	n.events = newEventSink(c.Client, n.clock)
 
 	core := c.Informers.Core().V1()

@@ -263,6 +263,9 @@ func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 		p.deadline(obj, now)
 		p.evicted(obj, now)
 	}
+	if p.ending == nil {
+		p.outgrown(obj, now)
+	}
 	if p.ending != nil {
 		if in.obj.DeletionTimestamp != nil {
 			p.hasten(obj)
@@ -361,6 +364,9 @@ func (p *pod) release() {
 	p.mu.Lock()
 	ip, host := p.ip, p.latestHostNetwork()
 	p.sandbox = false
+	if p.mounts != nil {
+		p.mounts.discard()
+	}
 	p.mu.Unlock()
 	if ip == "" || host {
 		return

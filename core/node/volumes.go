@@ -33,12 +33,17 @@ type volumes struct {
 	messages map[*record]*container.File // the files at terminationMessagePath
 	trees    map[*record]*container.Tree
 	filled   bool
+
+	storage *container.Quota             // of the Pod's ephemeral storage
+	layers  map[*record]*container.Quota // of the containers' last runs
+	empty   map[string]*container.Quota  // of volumes of the type emptyDir, on the node's disk
 }
 
 // prepare checks the Pod's volumes. It returns the volumes, or a message for
 // each that cannot be mounted.
 func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
-	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}}
+	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}, layers: map[*record]*container.Quota{}, empty: map[string]*container.Quota{}}
+	v.storage = p.disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
 	var failed []string
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
@@ -224,6 +229,9 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 		if files, err := v.payload(obj, vol, true); err == nil && files != nil {
 			disk.Project(dir, files)
 		}
+		if vol.EmptyDir != nil {
+			v.own(obj, vol.Name, vol.EmptyDir, dir)
+		}
 		v.roots[vol.Name] = dir
 	}
 }
@@ -255,6 +263,11 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	v.fillLocked(obj)
 	disk := v.pod.disk
 	t := image.Tree(disk)
+	rec := v.pod.containers[c.Name]
+	if last := v.trees[rec]; last != nil {
+		last.Discard()
+	}
+	v.layers[rec] = disk.NewQuota(v.storage, 0, c.Resources.Limits.StorageEphemeral().Value(), v.pod.overStorage)
 	full := hostname(obj)
 	hosts := fmt.Sprintf("# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n%s\t%s\n", v.pod.ip, full)
 	for _, alias := range obj.Spec.HostAliases {
@@ -263,6 +276,7 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	_ = t.WriteFile("/etc/hosts", []byte(hosts), 0o644) // the tree is new and writable
 	_ = t.WriteFile("/etc/hostname", []byte(full+"\n"), 0o644)
 	_ = t.WriteFile("/etc/resolv.conf", []byte(fmt.Sprintf("search %s.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5\n", obj.Namespace)), 0o644)
+	t.Own(v.layers[rec]) // what has been there until now is not the container's
 	frozen := c.SecurityContext != nil && optional(c.SecurityContext.ReadOnlyRootFilesystem)
 	for _, m := range c.VolumeMounts {
 		root := v.roots[m.Name]
@@ -286,17 +300,17 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 		}
 	}
 	if at := c.TerminationMessagePath; at != "" {
-		file := disk.NewFile(nil, 0o666)
+		file := disk.NewFile(0o666, v.layers[rec])
 		t.Mount(at, file, false)
 		if frozen {
 			t.MountWritable(file)
 		}
-		v.messages[v.pod.containers[c.Name]] = file
+		v.messages[rec] = file
 	}
 	if frozen {
 		t.Freeze()
 	}
-	v.trees[v.pod.containers[c.Name]] = t
+	v.trees[rec] = t
 	return t
 }
 

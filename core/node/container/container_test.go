@@ -55,7 +55,7 @@ func tryRun(t *testing.T, name string, argv ...string) (*box, error) {
 	}
 	b := &box{clock: clock.New(nil), ended: make(chan int, 1)}
 	b.clock.Pause()
-	disk := NewDisk(b.clock)
+	disk := NewDisk(b.clock, 0)
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() { cancel(); running.Wait() })
@@ -264,7 +264,7 @@ func TestDatabaseNeedsAPassword(t *testing.T) {
 
 func TestReadOnlyAndMounts(t *testing.T) {
 	c := clock.New(nil)
-	disk := NewDisk(c)
+	disk := NewDisk(c, 0)
 	tree := disk.NewTree()
 	data, config := disk.NewDir(0o755), disk.NewDir(0o755)
 	disk.Project(config, map[string]Content{"a": {Data: []byte("1"), Mode: 0o644}, "deep/b": {Data: []byte("2"), Mode: 0o600}})

@@ -15,22 +15,33 @@ import (
 // since nothing is ever done under it that takes long.
 type Disk struct {
 	clock clock.PassiveClock
+	limit int64
 	mu    sync.RWMutex
+	used  int64
 }
 
-// NewDisk returns an empty disk whose files get their times from clock.
-func NewDisk(clock clock.PassiveClock) *Disk { return &Disk{clock: clock} }
+// NewDisk returns an empty disk whose files get their times from clock. What is
+// written takes the memory of this process: beyond limit bytes writes fail with
+// ENOSPC. 0 is no limit.
+func NewDisk(clock clock.PassiveClock, limit int64) *Disk {
+	return &Disk{clock: clock, limit: limit}
+}
 
 // File is a file, a directory or a symbolic link on a disk. Its fields are
 // guarded by the disk's lock.
 type File struct {
 	mode    fs.FileMode
 	changed time.Time
-	data    []byte           // of a regular file
+	data    content          // of a regular file
 	entries map[string]*File // of a directory
 	target  string           // of a symbolic link
 	device  device           // set if mode has fs.ModeDevice
 	lazy    func() []byte    // content that is made when it is read; replaces data
+
+	quota   *Quota // nil: only the disk counts it
+	charged int64  // how many bytes are counted
+	open    int    // handles
+	removed bool   // from its directory
 }
 
 // device says how reads and writes of a special file behave.
@@ -50,9 +61,9 @@ func (d *Disk) NewDir(perm fs.FileMode) *File {
 	return &File{mode: fs.ModeDir | perm.Perm(), changed: d.clock.Now(), entries: map[string]*File{}}
 }
 
-// NewFile returns a regular file that is in no tree yet.
-func (d *Disk) NewFile(data []byte, perm fs.FileMode) *File {
-	return &File{mode: perm.Perm(), changed: d.clock.Now(), data: data}
+// NewFile returns an empty regular file that is in no tree yet and counts for q.
+func (d *Disk) NewFile(perm fs.FileMode, q *Quota) *File {
+	return &File{mode: perm.Perm(), changed: d.clock.Now(), quota: q}
 }
 
 // Content is what a file of a projected volume holds.
@@ -92,7 +103,11 @@ func (d *Disk) Project(dir *File, files map[string]Content) {
 			at = next
 		}
 		last := parts[len(parts)-1]
-		at.entries[last] = &File{mode: content.Mode.Perm(), changed: now, data: content.Data, lazy: content.Make}
+		lazy := content.Make
+		if lazy == nil {
+			lazy = func() []byte { return content.Data }
+		}
+		at.entries[last] = &File{mode: content.Mode.Perm(), changed: now, lazy: lazy}
 		if len(parts) == 1 {
 			entries[last] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "..data/" + last}
 		}
@@ -125,7 +140,7 @@ func (d *Disk) Sub(dir *File, path string) *File {
 			if !at.mode.IsDir() {
 				return nil
 			}
-			next = &File{mode: fs.ModeDir | 0o755, changed: d.clock.Now(), entries: map[string]*File{}}
+			next = &File{mode: fs.ModeDir | 0o755, changed: d.clock.Now(), entries: map[string]*File{}, quota: at.quota}
 			at.entries[part] = next
 		}
 		at = next
@@ -137,5 +152,5 @@ func (d *Disk) Sub(dir *File, path string) *File {
 func (d *Disk) Data(f *File) []byte {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return slices.Clone(f.data)
+	return f.data.bytes()
 }

@@ -20,6 +20,8 @@
 //   - Time is the clock's: sleep, date and what servers do after a while.
 //   - A process that nobody waits for costs nothing: a server has no goroutine,
 //     and a sleeping script waits for one timer.
+//   - What files take is bounded by the Disk, and below it by the Quota of each
+//     directory tree (quota.go). A file that grows is not copied.
 //   - PID 1 has no default action for SIGTERM, as in a real container: a script
 //     without a trap ends by SIGKILL after the grace period.
 package container

@@ -148,7 +148,9 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 			return nil, pathError("open", p, syscall.EROFS)
 		}
 		at.file = &File{mode: perm.Perm(), changed: t.disk.clock.Now()}
-		at.parent.entries[at.name] = at.file
+		if err := t.disk.addLocked(at.parent, at.name, at.file); err != nil {
+			return nil, pathError("open", p, err)
+		}
 		at.parent.changed = at.file.changed
 	}
 	switch {
@@ -159,8 +161,12 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 	case writes && at.readOnly && at.file.device == noDevice:
 		return nil, pathError("open", p, syscall.EROFS)
 	case flag&os.O_TRUNC != 0 && at.file.device == noDevice:
-		at.file.data, at.file.lazy, at.file.changed = nil, nil, t.disk.clock.Now()
+		if size := int64(at.file.data.size); size > 0 {
+			t.disk.chargeLocked(at.file, -min(size, at.file.charged))
+		}
+		at.file.data, at.file.lazy, at.file.changed = content{}, nil, t.disk.clock.Now()
 	}
+	at.file.open++
 	return &Handle{tree: t, file: at.file, path: p, appends: flag&os.O_APPEND != 0}, nil
 }
 
@@ -172,6 +178,7 @@ type Handle struct {
 	path    string
 	at      int
 	appends bool
+	closed  bool
 }
 
 func (h *Handle) Read(b []byte) (int, error) {
@@ -189,18 +196,21 @@ func (h *Handle) Read(b []byte) (int, error) {
 	if h.file.entries != nil {
 		return 0, pathError("read", h.path, syscall.EISDIR)
 	}
-	data := h.file.data
-	if h.file.lazy != nil {
-		data = h.file.lazy()
+	n := 0
+	if h.file.lazy == nil {
+		n = h.file.data.readAt(b, h.at)
+	} else if data := h.file.lazy(); h.at < len(data) {
+		n = copy(b, data[h.at:])
 	}
-	if h.at >= len(data) {
+	if n == 0 && len(b) > 0 {
 		return 0, io.EOF
 	}
-	n := copy(b, data[h.at:])
 	h.at += n
 	return n, nil
 }
 
+// Write writes as much of b as there is room for. It fails with ENOSPC where that
+// is not all.
 func (h *Handle) Write(b []byte) (int, error) {
 	switch h.file.device {
 	case devNull, devZero, devRandom:
@@ -212,21 +222,39 @@ func (h *Handle) Write(b []byte) (int, error) {
 	}
 	h.tree.disk.mu.Lock()
 	defer h.tree.disk.mu.Unlock()
-	f := h.file
-	if h.appends {
-		h.at = len(f.data)
+	f, disk := h.file, h.tree.disk
+	// Another handle may have truncated the file meanwhile.
+	if h.appends || h.at > f.data.size {
+		h.at = f.data.size
 	}
-	if grow := h.at + len(b) - len(f.data); grow > 0 {
-		f.data = append(f.data, make([]byte, grow)...)
+	var err error
+	if grow := int64(h.at + len(b) - f.data.size); grow > 0 {
+		if room := disk.roomLocked(f.quota); grow > room {
+			b, grow, err = b[:int64(len(b))-(grow-room)], room, pathError("write", h.path, syscall.ENOSPC)
+		}
+		disk.chargeLocked(f, grow)
 	}
-	copy(f.data[h.at:], b)
+	f.data.writeAt(b, h.at)
 	h.at += len(b)
-	f.changed = h.tree.disk.clock.Now()
-	return len(b), nil
+	f.changed = disk.clock.Now()
+	return len(b), err
 }
 
-// Close never fails.
-func (h *Handle) Close() error { return nil }
+// Close never fails. What a file takes that has been removed is free when its last
+// handle is closed.
+func (h *Handle) Close() error {
+	h.tree.disk.mu.Lock()
+	defer h.tree.disk.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	f := h.file
+	if f.open--; f.open == 0 && f.removed {
+		h.tree.disk.chargeLocked(f, -f.charged)
+	}
+	return nil
+}
 
 // info is a file's fs.FileInfo and fs.DirEntry, a copy taken under the lock.
 type info struct {
@@ -249,7 +277,7 @@ func (i info) Type() fs.FileMode          { return i.mode.Type() }
 func (i info) Info() (fs.FileInfo, error) { return i, nil }
 
 func infoOf(name string, f *File) info {
-	i := info{name: name, size: int64(len(f.data)), mode: f.mode, changed: f.changed, target: f.target}
+	i := info{name: name, size: int64(f.data.size), mode: f.mode, changed: f.changed, target: f.target}
 	switch {
 	case f.lazy != nil:
 		i.size = int64(len(f.lazy()))
@@ -304,6 +332,7 @@ func (t *Tree) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer h.Close()
 	if h.file.device == devZero || h.file.device == devRandom {
 		return nil, pathError("read", p, syscall.EINVAL)
 	}
@@ -316,6 +345,7 @@ func (t *Tree) WriteFile(p string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
+	defer h.Close()
 	_, err = h.Write(data)
 	return err
 }
@@ -348,8 +378,7 @@ func (t *Tree) Mkdir(p string, perm fs.FileMode) error {
 		if at.file != nil {
 			return fs.ErrExist
 		}
-		at.parent.entries[at.name] = t.disk.NewDir(perm)
-		return nil
+		return t.disk.addLocked(at.parent, at.name, t.disk.NewDir(perm))
 	})
 }
 
@@ -374,8 +403,7 @@ func (t *Tree) Symlink(target, p string) error {
 		if at.file != nil {
 			return fs.ErrExist
 		}
-		at.parent.entries[at.name] = &File{mode: fs.ModeSymlink | 0o777, changed: t.disk.clock.Now(), target: target}
-		return nil
+		return t.disk.addLocked(at.parent, at.name, &File{mode: fs.ModeSymlink | 0o777, changed: t.disk.clock.Now(), target: target})
 	})
 }
 
@@ -392,13 +420,16 @@ func (t *Tree) Remove(p string, all bool) error {
 			return syscall.ENOTEMPTY
 		}
 		delete(at.parent.entries, at.name)
+		t.disk.dropLocked(at.file)
 		return nil
 	})
 }
 
-// Rename moves a file or directory.
+// Rename moves a file or directory. It fails with ENOSPC where there is no room for
+// it in another volume.
 func (t *Tree) Rename(from, to string) error {
 	var moved *File
+	same := false
 	if err := t.change("rename", from, func(at place) error {
 		if at.file == nil {
 			return fs.ErrNotExist
@@ -412,13 +443,22 @@ func (t *Tree) Rename(from, to string) error {
 		if at.file != nil && at.file.entries != nil {
 			return fs.ErrExist
 		}
+		if same = at.file == moved; same {
+			return nil
+		}
+		if err := t.disk.moveLocked(moved, at.parent.quota); err != nil {
+			return err
+		}
+		if at.file != nil {
+			t.disk.dropLocked(at.file)
+		}
 		at.parent.entries[at.name] = moved
 		return nil
 	}); err != nil {
 		return err
 	}
 	return t.change("rename", from, func(at place) error {
-		if at.file == moved {
+		if at.file == moved && !same {
 			delete(at.parent.entries, at.name)
 		}
 		return nil
@@ -431,6 +471,7 @@ func (t *Tree) Touch(p string) error {
 	if err != nil {
 		return err
 	}
+	defer h.Close()
 	t.disk.mu.Lock()
 	defer t.disk.mu.Unlock()
 	h.file.changed = t.disk.clock.Now()
