@@ -299,6 +299,7 @@ func (n *Nodes) kubeletAPI() http.Handler {
 	mux.HandleFunc("GET /pods", n.listPods)
 	mux.HandleFunc("GET /runningpods/", n.listPods)
 	mux.HandleFunc("GET /stats/summary", n.summary)
+	mux.HandleFunc("GET /metrics/resource", n.resourceMetrics)
 	return mux
 }
 

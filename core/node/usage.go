@@ -1,8 +1,6 @@
 package node
 
 import (
-	"encoding/json"
-	"net/http"
 	"strings"
 	"time"
 
@@ -89,23 +87,4 @@ func usage(obj *v1.Pod, c *v1.Container) v1.ResourceList {
 		}
 	}
 	return u
-}
-
-// summary answers the kubelet's own statistics, as far as anybody asks.
-func (n *Nodes) summary(w http.ResponseWriter, r *http.Request) {
-	host, _ := dialledAddress(r)
-	k := n.kubeletAt(host)
-	if k == nil {
-		http.NotFound(w, r)
-		return
-	}
-	node, err := n.nodes.Get(k.name)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	m, _ := n.NodeUsage(node)
-	cpu, memory := m.Usage[v1.ResourceCPU], m.Usage[v1.ResourceMemory]
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"node": map[string]any{"nodeName": k.name, "cpu": map[string]any{"usageNanoCores": cpu.MilliValue() * 1e6}, "memory": map[string]any{"workingSetBytes": memory.Value()}}, "pods": []any{}})
 }

@@ -1,0 +1,120 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	compbasemetrics "k8s.io/component-base/metrics"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+	"k8s.io/kubernetes/pkg/kubelet/metrics/collectors"
+	"k8s.io/utils/ptr"
+)
+
+// statistics are a kubelet's, in the shape that upstream's collectors ask for
+// (pkg/kubelet/server/stats, SummaryProvider).
+type statistics struct{ *kubelet }
+
+// Get returns what GetCPUAndMemoryStats does: nothing else is known.
+func (s statistics) Get(ctx context.Context, _ bool) (*statsapi.Summary, error) {
+	return s.GetCPUAndMemoryStats(ctx)
+}
+
+// GetCPUAndMemoryStats returns the usage of the node and of the containers that
+// run on it. It is made up, see PodUsage; the CPU time is as if it had been so since
+// the start. It fails when the Node does not exist.
+func (s statistics) GetCPUAndMemoryStats(context.Context) (*statsapi.Summary, error) {
+	node, err := s.nodes.Get(s.name)
+	if err != nil {
+		return nil, err
+	}
+	now := metav1.NewTime(s.clock.Now())
+	used, _ := s.NodeUsage(node)
+	all := &statsapi.Summary{Node: statsapi.NodeStats{
+		NodeName: s.name, StartTime: node.CreationTimestamp,
+		CPU: cpuStats(now, used.Usage, node.CreationTimestamp), Memory: memoryStats(now, used.Usage),
+	}, Pods: []statsapi.PodStats{}}
+	s.Nodes.mu.Lock()
+	var here []*pod
+	for _, p := range s.byUID {
+		if p.kubelet == s.kubelet {
+			here = append(here, p)
+		}
+	}
+	s.Nodes.mu.Unlock()
+	slices.SortFunc(here, func(a, b *pod) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
+	})
+	for _, p := range here {
+		if stats, ok := p.statistics(now); ok {
+			all.Pods = append(all.Pods, stats)
+		}
+	}
+	return all, nil
+}
+
+// statistics returns those of a Pod, and false if nothing of it runs.
+func (p *pod) statistics(now metav1.Time) (statsapi.PodStats, bool) {
+	obj := p.latest()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.name, Namespace: p.namespace, UID: string(p.uid)}, StartTime: p.started}
+	cpu, total, memory := uint64(0), uint64(0), uint64(0)
+	for _, r := range p.order {
+		if !r.running() {
+			continue
+		}
+		used, started := usage(obj, r.spec), metav1.NewTime(r.now.startedAt)
+		c := statsapi.ContainerStats{Name: r.spec.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used)}
+		cpu, total, memory = cpu+*c.CPU.UsageNanoCores, total+*c.CPU.UsageCoreNanoSeconds, memory+*c.Memory.WorkingSetBytes
+		stats.Containers = append(stats.Containers, c)
+	}
+	stats.CPU = &statsapi.CPUStats{Time: now, UsageNanoCores: &cpu, UsageCoreNanoSeconds: &total}
+	stats.Memory = &statsapi.MemoryStats{Time: now, WorkingSetBytes: &memory}
+	return stats, len(stats.Containers) > 0
+}
+
+func cpuStats(now metav1.Time, used v1.ResourceList, since metav1.Time) *statsapi.CPUStats {
+	milli := used.Cpu().MilliValue()
+	lived := max(now.Sub(since.Time), 0)
+	return &statsapi.CPUStats{Time: now, UsageNanoCores: ptr.To(uint64(milli) * 1e6), UsageCoreNanoSeconds: ptr.To(uint64(milli) * uint64(lived/time.Microsecond))}
+}
+
+func memoryStats(now metav1.Time, used v1.ResourceList) *statsapi.MemoryStats {
+	return &statsapi.MemoryStats{Time: now, WorkingSetBytes: ptr.To(uint64(used.Memory().Value()))}
+}
+
+// summary answers /stats/summary.
+func (n *Nodes) summary(w http.ResponseWriter, r *http.Request) {
+	host, _ := dialledAddress(r)
+	k := n.kubeletAt(host)
+	if k == nil {
+		http.NotFound(w, r)
+		return
+	}
+	all, err := statistics{k}.GetCPUAndMemoryStats(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(all) // the client is gone: nobody to tell
+}
+
+// resourceMetrics answers /metrics/resource with upstream's collector.
+func (n *Nodes) resourceMetrics(w http.ResponseWriter, r *http.Request) {
+	host, _ := dialledAddress(r)
+	k := n.kubeletAt(host)
+	if k == nil {
+		http.NotFound(w, r)
+		return
+	}
+	registry := compbasemetrics.NewKubeRegistry()
+	registry.CustomMustRegister(collectors.NewResourceMetricsCollector(statistics{k}))
+	compbasemetrics.HandlerFor(registry, compbasemetrics.HandlerOpts{ErrorHandling: compbasemetrics.ContinueOnError}).ServeHTTP(w, r)
+}
