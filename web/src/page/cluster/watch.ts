@@ -3,6 +3,8 @@ import { JsonFrames } from '../console/frames';
 import { identity } from '../control/identity';
 import { ask, refused } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { onRecord } from '../requests/log';
+import { Refusals } from './refusals';
 
 /**
  * Everything the view shows comes from watches that begin with what there is (`sendInitialEvents`): one request per
@@ -39,7 +41,6 @@ export interface Form<T> {
 
 const PACE = 80;
 const LINGER = 8000;
-const RETRY = 2000;
 const INITIAL_END = 'k8s.io/initial-events-end';
 
 interface Meta {
@@ -74,6 +75,11 @@ export function metadata<T>(): Form<T> {
     accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
   };
 }
+
+const refusals = new Refusals();
+onRecord((record) => {
+  if (record.done) refusals.note(record);
+});
 
 export class Watch<T> {
   readonly #path: string;
@@ -150,15 +156,16 @@ export class Watch<T> {
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let status: number | undefined;
       try {
         await this.#once(signal);
       } catch (error) {
         if (signal.aborted) return;
-        const isRefusal = error instanceof Error && 'status' in error;
-        this.#set(isRefusal ? 'refused' : 'broken', String((error as Error).message));
+        if (error instanceof Error && 'status' in error) status = Number(error.status);
+        this.#set(status ? 'refused' : 'broken', String((error as Error).message));
       }
       // A watch ends by itself after a while; one that is refused is tried again, because rights and kinds change.
-      await new Promise((resolve) => setTimeout(resolve, RETRY));
+      await refusals.over(status, signal);
     }
   }
 
