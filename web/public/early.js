@@ -44,6 +44,37 @@ try {
   // also hears of what is wrong with it.
   if (typeof SharedWorker === 'function') {
     const name = cluster === 'own' ? 'kubetab' : `kubetab{${cluster}}`;
-    new SharedWorker('__WORKER__', { type: 'module', name, extendedLifetime: true });
+    try {
+      new SharedWorker('__WORKER__', { type: 'module', name, extendedLifetime: true });
+    } catch {
+      // Storage is closed to this window: the page takes a worker of its own.
+    }
   }
+}
+
+// A frame with the attribute sandbox, and without allow-same-origin, has no origin. Browsers then load neither the page's
+// module nor any worker, so that this script is all that runs.
+if (self.origin === 'null') {
+  const sentences = {
+    en: [
+      'Kubetab cannot run in this frame, which the page around it has cut off from its site (sandbox without allow-same-origin).',
+      'Open it in a tab of its own',
+    ],
+    'zh-Hans': [
+      'Kubetab 无法在此框架中运行：外层页面将其与所属站点隔离（sandbox 未包含 allow-same-origin）。',
+      '在单独的标签页中打开',
+    ],
+  };
+  addEventListener('DOMContentLoaded', () => {
+    for (const [lang, [what, next]] of Object.entries(sentences)) {
+      const line = document.createElement('p');
+      const link = document.createElement('a');
+      line.lang = lang;
+      link.href = location.href;
+      link.target = '_blank';
+      link.textContent = next;
+      line.append(`${what} `, link);
+      document.body.append(line);
+    }
+  });
 }

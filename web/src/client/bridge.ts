@@ -1,4 +1,5 @@
 import { suffixOf } from './cluster-names';
+import { uniqueName } from './unique';
 
 /**
  * Carries MessagePorts over a BroadcastChannel, which cannot transfer them: for browsers without SharedWorker, where
@@ -45,7 +46,7 @@ class Bridge {
     this.#wires.set(wire, port);
     port.onmessage = ({ data }: MessageEvent<{ type: string; port?: MessagePort }>) => {
       const { port: carried, ...message } = data;
-      const inner = carried ? crypto.randomUUID() : null;
+      const inner = carried ? uniqueName() : null;
       if (carried && inner) this.join(inner, carried);
       this.send({ type: 'message', wire, from: this.#side, message, port: inner });
       this.#afterLastWords(wire, message.type);
@@ -111,7 +112,7 @@ export function reachOverChannel(
 ): { stop(): void } {
   const bridge = new Bridge('tab', cluster);
   const open = () => {
-    const wire = crypto.randomUUID();
+    const wire = uniqueName();
     const { port1, port2 } = new MessageChannel();
     bridge.join(wire, port1);
     bridge.send({ type: 'open', wire });

@@ -23,12 +23,22 @@ export interface HomeEvents {
 
 /** Connects this tab to the engine of a cluster and keeps it connected. `reopen` is for when the worker is gone. */
 export function findEngine(cluster: string, events: HomeEvents): { reopen(): void } {
-  const isShared = typeof SharedWorker === 'function';
-  return isShared ? inSharedWorker(cluster, events) : byElection(cluster, events);
+  let reopen: (() => void) | null = null;
+  const elect = () => {
+    ({ reopen } = byElection(cluster, events));
+  };
+  if (typeof SharedWorker === 'function') {
+    const again = inSharedWorker(cluster, events, elect);
+    reopen ??= again;
+  } else {
+    elect();
+  }
+  return { reopen: () => reopen?.() };
 }
 
-function inSharedWorker(cluster: string, events: HomeEvents): { reopen(): void } {
-  const open = () => {
+/** @param instead called when a SharedWorker cannot be started: browsers refuse it where storage is closed to the site */
+function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void): () => void {
+  const start = () => {
     // public/early.js has begun it, and with the same options: browsers compare them.
     const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
       type: 'module',
@@ -37,21 +47,37 @@ function inSharedWorker(cluster: string, events: HomeEvents): { reopen(): void }
       // which would otherwise be the end of the cluster when only one tab is open.
       extendedLifetime: true,
     } as WorkerOptions);
-    worker.onerror = () => events.onBroken('The script of the engine worker could not be loaded.');
-    events.onLink(new EngineLink(worker.port, 'page'), 'shared');
+    const link = new EngineLink(worker.port, 'page');
+    worker.onerror = () => {
+      // A worker that came as far as to say what it does reports its errors itself.
+      if (!link.state) instead();
+    };
+    events.onLink(link, 'shared');
+  };
+  const open = () => {
+    try {
+      start();
+    } catch {
+      instead();
+    }
   };
   open();
-  return { reopen: open };
+  return open;
 }
 
 function byElection(cluster: string, events: HomeEvents): { reopen(): void } {
   let worker: Worker | null = null;
   const lead = () => {
     worker?.terminate();
-    worker = new Worker(new URL('../engine/worker.ts', import.meta.url), {
-      type: 'module',
-      name: workerName(cluster),
-    });
+    try {
+      worker = new Worker(new URL('../engine/worker.ts', import.meta.url), {
+        type: 'module',
+        name: workerName(cluster),
+      });
+    } catch (error) {
+      events.onBroken(String(error));
+      return;
+    }
     const { port1, port2 } = new MessageChannel();
     const link = new EngineLink(port2, 'page');
     worker.onerror = (event) => {
@@ -69,10 +95,16 @@ function byElection(cluster: string, events: HomeEvents): { reopen(): void } {
   const following = reachOverChannel(cluster, (port) => {
     if (!worker) events.onLink(new EngineLink(port, 'page'), 'follower');
   });
-  void navigator.locks.request(LEADER_LOCK + suffixOf(cluster), () => {
-    following.stop();
-    lead();
-    return new Promise<never>(() => undefined);
-  });
+  navigator.locks
+    .request(LEADER_LOCK + suffixOf(cluster), () => {
+      following.stop();
+      lead();
+      return new Promise<never>(() => undefined);
+    })
+    .catch(() => {
+      // Storage is closed to this site, and locks with it: each tab has an engine of its own.
+      following.stop();
+      lead();
+    });
   return { reopen: () => (worker ? lead() : undefined) };
 }

@@ -9,6 +9,7 @@ import type {
 } from '../protocol';
 import { exchange, type StreamCount } from './exchange';
 import { Exchanges } from './exchanges';
+import { uniqueName } from './unique';
 import { PROTOCOL } from './version';
 
 /**
@@ -109,14 +110,16 @@ export class EngineLink {
   /** Takes a lock that nobody else wants and keeps it until the link is closed or this thread dies. */
   #hold(): Promise<string | null> {
     if (!navigator.locks) return Promise.resolve(null);
-    const name = `kubetab-party-${crypto.randomUUID()}`;
+    const name = `kubetab-party-${uniqueName()}`;
     return new Promise((held) => {
-      void navigator.locks.request(name, () => {
-        held(name);
-        return new Promise<void>((release) => {
-          this.#release = release;
-        });
-      });
+      navigator.locks
+        .request(name, () => {
+          held(name);
+          return new Promise<void>((release) => {
+            this.#release = release;
+          });
+        })
+        .catch(() => held(null)); // storage is closed to this site, and locks with it
     });
   }
 

@@ -27,7 +27,8 @@ export function folderOf(folder: string, cluster: string): string {
   return suffix ? `${folder}${suffix}/` : folder;
 }
 
-export function openDatabase(): Promise<IDBDatabase> {
+/** Rejects where storage is closed to this site. */
+export async function openDatabase(): Promise<IDBDatabase> {
   const request = indexedDB.open('kubetab', 1);
   request.onupgradeneeded = () => request.result.createObjectStore(STORE);
   return done(request);

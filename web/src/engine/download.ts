@@ -33,6 +33,9 @@ export async function download(info: FileInfo, base: URL): Promise<Response> {
     throw new DownloadError(`${url.pathname} could not be reached (${String(error)}).`);
   }
   if (!response.ok) {
+    // Another build may have taken the place of this one on the server.
+    const kept = await keptFile(url);
+    if (kept) return kept;
     throw new DownloadError(
       `The server answered ${response.status} ${response.statusText} to ${url.pathname}.`,
     );
@@ -67,7 +70,12 @@ export function downloadNow(info: FileInfo, base: URL): Uint8Array {
 /** What the service worker has kept of an address, or null. */
 export async function keptFile(url: URL): Promise<Response | null> {
   if (!('caches' in globalThis)) return null;
-  const kept = await (await caches.open(OFFLINE_CACHE)).match(url);
+  let kept: Response | undefined;
+  try {
+    kept = await (await caches.open(OFFLINE_CACHE)).match(url);
+  } catch {
+    return null; // storage is closed to this site
+  }
   if (!kept?.body) return null;
   const type = kept.headers.get('content-type');
   return new Response(kept.body.pipeThrough(new DecompressionStream('gzip')), {

@@ -1,4 +1,5 @@
 import { isClusterName, OWN } from '../client/cluster-names';
+import { uniqueName } from '../client/unique';
 import type { OfKept } from '../protocol';
 import {
   allOf,

@@ -1,3 +1,4 @@
+import { uniqueName } from '../client/unique';
 import { PROTOCOL } from '../client/version';
 import type { FromEngine, ToEngine } from '../protocol';
 import type { Keeper } from './keeper';
@@ -10,7 +11,7 @@ import { Outbox } from './outbox';
  */
 export class Parties {
   readonly #keeper: Keeper;
-  readonly #worker = crypto.randomUUID();
+  readonly #worker = uniqueName();
   readonly #lock: Promise<string | null>;
   readonly #ports = new Set<MessagePort>();
 
@@ -78,7 +79,9 @@ export class Parties {
   }
 
   #watchOver(port: MessagePort, outbox: Outbox, lock: string): void {
-    void navigator.locks.request(lock, { mode: 'shared' }, () => this.#leave(port, outbox));
+    navigator.locks
+      .request(lock, { mode: 'shared' }, () => this.#leave(port, outbox))
+      .catch(() => undefined); // no locks here: see holdForLife
   }
 
   #leave(port: MessagePort, outbox: Outbox): void {
@@ -101,9 +104,11 @@ function post(port: MessagePort, message: FromEngine): void {
 function holdForLife(name: string): Promise<string | null> {
   if (!navigator.locks) return Promise.resolve(null);
   return new Promise((held) => {
-    void navigator.locks.request(name, () => {
-      held(name);
-      return new Promise<never>(() => undefined);
-    });
+    navigator.locks
+      .request(name, () => {
+        held(name);
+        return new Promise<never>(() => undefined);
+      })
+      .catch(() => held(null)); // storage is closed to this site, and locks with it
   });
 }

@@ -34,6 +34,10 @@ export const english = {
     all: 'All lessons',
     decline: 'Not now',
   },
+  defect: {
+    what: 'This part of the page has stopped, because of a defect in Kubetab. Your cluster goes on.',
+    again: 'Draw it again',
+  },
   strip: {
     region: 'Requests',
     title: 'Requests',

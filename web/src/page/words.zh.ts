@@ -32,6 +32,10 @@ export const chinese: Words = {
     all: '全部课程',
     decline: '暂不',
   },
+  defect: {
+    what: '由于 Kubetab 的缺陷，页面的这一部分已停止。集群继续运行。',
+    again: '重新绘制',
+  },
   strip: {
     region: '请求日志',
     title: '请求',

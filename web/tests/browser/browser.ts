@@ -11,10 +11,11 @@ export const browsers = new Set<Browser>();
  */
 export const PATIENCE = 60_000;
 
-export async function launch(): Promise<Browser> {
+/** @param flags beside those of every test */
+export async function launch(flags: readonly string[] = []): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM,
-    args: FLAGS,
+    args: [...FLAGS, ...flags],
   });
   browsers.add(browser);
   browser.on('context', (context) => context.setDefaultTimeout(PATIENCE));

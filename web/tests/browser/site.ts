@@ -41,6 +41,10 @@ interface Changes {
   readonly snapshot?: (bytes: Buffer) => Buffer | null;
   /** The module passes it. */
   readonly gate?: Gate;
+  /** What is added to the content security policy. */
+  readonly policy?: string;
+  /** Whether the rest of the module can be had; when it cannot, its connection is cut. */
+  readonly hasRest?: () => boolean;
 }
 
 /** Holds the module back while it is closed, so that no engine becomes ready. Open at first. */
@@ -65,11 +69,17 @@ export class Gate {
 }
 
 /** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
-export async function plain({ worker, snapshot, gate }: Changes = {}): Promise<Site> {
+export async function plain({
+  worker,
+  snapshot,
+  gate,
+  hasRest,
+  policy: added = '',
+}: Changes = {}): Promise<Site> {
   if (!existsSync(join(dist, 'index.html'))) {
     throw new Error('web/dist is missing. Run `npm run build -w web` first.');
   }
-  const policy = readFileSync(join(web, 'CSP'), 'utf8').trim();
+  const policy = readFileSync(join(web, 'CSP'), 'utf8').trim() + added;
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
     const file = join(dist, normalize(path === '/' ? '/index.html' : path));
@@ -105,6 +115,10 @@ export async function plain({ worker, snapshot, gate }: Changes = {}): Promise<S
     if (snapshot && path.endsWith('.snapshot')) {
       const bytes = snapshot(readFileSync(file));
       response.writeHead(bytes ? 200 : 404).end(bytes ?? 'Not Found\n');
+      return;
+    }
+    if (hasRest && path.endsWith('.rest.wasm') && !hasRest()) {
+      request.destroy();
       return;
     }
     const brotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));

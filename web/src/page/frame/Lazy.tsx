@@ -1,6 +1,7 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { words } from '../words';
+import { Boundary } from './Boundary';
 
 /**
  * A part of the page that is loaded when it is first shown, so that the first paint does not wait for it. Its place is
@@ -25,7 +26,11 @@ export function lazily(load: () => Promise<FunctionComponent>): FunctionComponen
     }, [failed]);
     if (loaded) {
       const Loaded = loaded;
-      return <Loaded />;
+      return (
+        <Boundary>
+          <Loaded />
+        </Boundary>
+      );
     }
     if (!failed) return <div class="lazy" aria-busy="true" />;
     return (

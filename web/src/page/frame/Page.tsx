@@ -8,6 +8,7 @@ import { Offer } from '../lessons/Offer';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { receiving, sharing } from '../share/open';
 import { words } from '../words';
+import { Boundary } from './Boundary';
 import { Header } from './Header';
 import { lazily } from './Lazy';
 import { arrange, layout, maximised } from './layout';
@@ -69,22 +70,32 @@ export function Page() {
       <button type="button" class="skip" onClick={() => focusOn('view')}>
         {words.skip}
       </button>
-      <Header />
+      <Boundary>
+        <Header />
+      </Boundary>
       <NoticeLine />
       <main
         class="frame"
         data-view={view === 'files' && path === LIST ? 'file-list' : view}
         data-maximised={maximised.value ?? undefined}
       >
-        <Rail />
+        <Boundary>
+          <Rail />
+        </Boundary>
         <div class="work" id="view" tabIndex={-1}>
           <div>
-            <EngineTrouble />
-            {inLesson && view !== 'lessons' && <LessonStrip />}
+            <Boundary>
+              <EngineTrouble />
+              {inLesson && view !== 'lessons' && <LessonStrip />}
+            </Boundary>
           </div>
-          <Panes />
+          <Boundary>
+            <Panes />
+          </Boundary>
         </div>
-        <RequestsDrawer />
+        <Boundary>
+          <RequestsDrawer />
+        </Boundary>
       </main>
       <PhoneTabs />
       <Announcer />

@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
+import { launch, ready } from './browser';
+import { plain, type Site } from './site';
+
+// Where a browser gives the page less than usual, there is a page that works, or a sentence.
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function openSite(policy = ''): Promise<Site> {
+  const site = await plain({ policy });
+  ends.push(() => site.close());
+  return site;
+}
+
+async function openBrowser(flags: readonly string[] = []): Promise<BrowserContext> {
+  const browser = await launch(flags);
+  ends.push(() => browser.close());
+  return browser.newContext();
+}
+
+/** Reads and writes, as every part of the page does. */
+async function works(page: Page): Promise<void> {
+  await ready(page);
+  const statuses = await page.evaluate(async () => {
+    const { direct } = window.kubetab;
+    const made = await direct?.request('/api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ metadata: { name: 'made' } }),
+    });
+    const found = await direct?.request('/api/v1/namespaces/made');
+    return [made?.status, found?.status];
+  });
+  expect(statuses).toEqual([201, 200]);
+}
+
+test('where storage is closed to the site', async () => {
+  const site = await openSite();
+  const profile = mkdtempSync(join(tmpdir(), 'kubetab-closed-'));
+  ends.push(() => rmSync(profile, { recursive: true, force: true }));
+  mkdirSync(join(profile, 'Default'));
+  writeFileSync(
+    join(profile, 'Default/Preferences'),
+    JSON.stringify({ profile: { default_content_setting_values: { cookies: 2 } } }),
+  );
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    args: FLAGS,
+  });
+  ends.push(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${site.url}#settings`);
+  const isClosed = await page.evaluate(() => {
+    try {
+      return !localStorage;
+    } catch {
+      return true;
+    }
+  });
+  expect(isClosed).toBe(true);
+  await works(page);
+}, 200_000);
+
+test('over plain HTTP from another machine', async () => {
+  const site = await openSite();
+  const context = await openBrowser(['--host-resolver-rules=MAP lan.test 127.0.0.1']);
+  const page = await context.newPage();
+  await page.goto(`${site.url.replace('127.0.0.1', 'lan.test')}#settings`);
+  expect(await page.evaluate(() => isSecureContext)).toBe(false);
+  await works(page);
+}, 200_000);
+
+test.each([
+  ['throws', 'throw new DOMException("no", "SecurityError")'],
+  [
+    'fails later',
+    'const port = new MessageChannel().port1; setTimeout(() => this.onerror?.(new Event("error"))); this.port = port;',
+  ],
+])(
+  'where a SharedWorker %s',
+  async (_, body) => {
+    const site = await openSite();
+    const context = await openBrowser();
+    await context.addInitScript(`window.SharedWorker = function () { ${body} }`);
+    const page = await context.newPage();
+    await page.goto(`${site.url}#settings`);
+    await works(page);
+    expect(page.workers()).toHaveLength(1);
+  },
+  200_000,
+);
+
+test('where there is no worker at all', async () => {
+  const site = await openSite();
+  const context = await openBrowser();
+  await context.addInitScript(() => {
+    const refuse = function refuse() {
+      throw new DOMException('workers are turned off', 'SecurityError');
+    };
+    Object.assign(window, { SharedWorker: refuse, Worker: refuse });
+  });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await page.getByRole('alert').getByText('workers are turned off').waitFor();
+});
+
+test('in a frame that has no origin', async () => {
+  const site = await openSite('; sandbox allow-scripts allow-popups');
+  const context = await openBrowser();
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await page.getByText(/^Kubetab cannot run in this frame/).waitFor();
+  const link = page.getByRole('link', { name: 'Open it in a tab of its own' });
+  expect(await link.getAttribute('href')).toBe(site.url);
+});
+
+test('a part of the page that throws while it is drawn leaves the others', async () => {
+  const site = await openSite();
+  const context = await openBrowser();
+  const page = await context.newPage();
+  await page.goto(`${site.url}#settings`);
+  await page.locator('h1, h2').first().waitFor();
+  // Numbers in the header and the requests' strip are made with this.
+  await page.evaluate(() => {
+    Reflect.set(Intl.NumberFormat.prototype, 'format', undefined);
+    Object.defineProperty(Intl.NumberFormat.prototype, 'format', {
+      get: () => {
+        throw new Error('a defect for the test');
+      },
+    });
+  });
+  await page.getByText('a defect for the test').first().waitFor();
+  await page.getByRole('navigation').first().waitFor();
+});
