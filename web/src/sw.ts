@@ -28,7 +28,7 @@
 import type { StreamCount } from './client/exchange';
 import { EngineLink } from './client/link';
 import { Routes } from './client/routes';
-import { toResponse, unavailable } from './client/status';
+import { forbidden, toResponse, unavailable } from './client/status';
 import { type FileInfo, keptFile, OFFLINE_CACHE } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
@@ -63,8 +63,10 @@ async function ownFile(url: URL): Promise<Response | null> {
 }
 
 /**
- * Keeps the module and its snapshot for visits without a network, gzipped because they are stored as they are given:
- * 200 MB would be taken from the visitor's disk otherwise. The browser's HTTP cache still holds what was just downloaded.
+ * Keeps the module, its snapshot and the rest of the module for visits without a network, gzipped because they are stored
+ * as they are given: 300 MB would be taken from the visitor's disk otherwise. The browser's HTTP cache still holds what was
+ * just downloaded. The rest comes last, and for a visitor who saves data not before the second visit: most first visits
+ * never call a function that is there.
  */
 function keepModule(): Promise<void> {
   // Every tab asks.
@@ -96,16 +98,31 @@ async function keepFiles(): Promise<void> {
   const cache = await caches.open(OFFLINE_CACHE);
   const kept = (await cache.keys()).map((request) => request.url);
   await Promise.all(kept.filter((url) => !all.includes(url)).map((url) => cache.delete(url)));
-  // The rest waits for a second visit: most first ones never need it.
   const again = kept.includes(address(__MODULE__));
-  const wanted = all.filter((url) => again || !rest || url !== address(rest));
+  const wanted = all.filter((url) => !savesData() || again || !rest || url !== address(rest));
   for (const url of wanted.filter((url) => !kept.includes(url))) {
-    const response = await fetch(url, { cache: 'force-cache' });
-    if (!response.ok || !response.body) return;
+    // A single failure is no news. After a second one, the next visit tries again.
+    if (!(await keepFile(cache, url)) && !(await keepFile(cache, url))) return;
+  }
+}
+
+async function keepFile(cache: Cache, url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { cache: 'force-cache', priority: 'low' });
+    if (!response.ok || !response.body) return false;
     const type = response.headers.get('content-type') ?? 'application/octet-stream';
     const body = response.body.pipeThrough(new CompressionStream('gzip'));
     await cache.put(url, new Response(body, { headers: { 'content-type': type } }));
+    return true;
+  } catch {
+    return false; // there is no network, or no room
   }
+}
+
+/** Where the browser tells: Chromium does. */
+function savesData(): boolean {
+  const { connection } = navigator as { readonly connection?: { readonly saveData?: boolean } };
+  return connection?.saveData === true;
 }
 
 /* ---------------------------------------------------------------- the way to the engine */
@@ -149,7 +166,10 @@ sw.addEventListener('fetch', (event) => {
   const path = inScope(url);
   if (path === null) return;
   if (isApi(path)) {
-    event.respondWith(answer(event.clientId, request, path + url.search));
+    const isForm = request.mode === 'navigate' && !/^(GET|HEAD)$/.test(request.method);
+    event.respondWith(
+      isForm ? toResponse(NO_FORMS) : answer(event.clientId, request, path + url.search),
+    );
     return;
   }
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
@@ -177,6 +197,12 @@ async function answer(client: string, request: Request, target: string): Promise
   }
   return request.mode === 'navigate' ? disarmed(response) : response;
 }
+
+/**
+ * A form is the one way for another site to write: its request comes as a navigation of this one's. Requests of scripts
+ * come from pages of this site only. Forms of this site have no use for the API.
+ */
+const NO_FORMS = forbidden('The API server takes no forms: another site may have sent this one.');
 
 /** An answer shown as a document of its own: what an object contains must not become a page of this origin. */
 function disarmed(response: Response): Response {

@@ -33,10 +33,31 @@ export function unavailable(message: string, retryAfterSeconds: number): StatusA
   };
 }
 
+/** What is refused before it reaches the engine: `403 Forbidden`. */
+export function forbidden(message: string): StatusAnswer {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: 'Forbidden',
+    code: 403,
+  };
+  return {
+    status: 403,
+    headers: [
+      ['content-type', 'application/json'],
+      ['cache-control', 'no-store'],
+    ],
+    body: `${JSON.stringify(status)}\n`,
+  };
+}
+
 export function toResponse(answer: StatusAnswer): Response {
   return new Response(answer.body, {
     status: answer.status,
-    statusText: 'Service Unavailable',
+    statusText: answer.status === 403 ? 'Forbidden' : 'Service Unavailable',
     headers: answer.headers.map(([name, value]): [string, string] => [name, value]),
   });
 }

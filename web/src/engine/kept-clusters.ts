@@ -1,3 +1,4 @@
+import { uniqueName } from '../client/unique';
 import { isClusterName, OWN } from '../client/cluster-names';
 import { uniqueName } from '../client/unique';
 import type { OfKept } from '../protocol';
@@ -172,7 +173,7 @@ export class KeptClusters {
       (each) => each.name?.startsWith(start) && !each.name.slice(start.length).includes('/'),
     );
     if (!isRunning) return;
-    const nonce = crypto.randomUUID();
+    const nonce = uniqueName();
     const channel = new BroadcastChannel(KEPT_CHANNEL);
     await new Promise<void>((flushed) => {
       const timer = setTimeout(flushed, PATIENCE);

@@ -82,15 +82,18 @@ export function holdCluster(): void {
   addEventListener('storage', ({ key }) => {
     if (key === null || key.startsWith(TITLE)) renamed.value++;
   });
-  void navigator.locks?.request(USED + suffixOf(clusterHere), { mode: 'shared' }, () => {
-    return new Promise<never>(() => undefined);
-  });
+  navigator.locks
+    ?.request(USED + suffixOf(clusterHere), { mode: 'shared' }, () => {
+      return new Promise<never>(() => undefined);
+    })
+    .catch(() => undefined); // storage is closed to this site, and locks with it
 }
 
 /** How many tabs are in each cluster, this one among them. */
 export async function tabsIn(): Promise<ReadonlyMap<string, number>> {
   const tabs = new Map<string, number>();
-  for (const { name = '' } of (await navigator.locks?.query())?.held ?? []) {
+  const locks = await navigator.locks?.query().catch(() => undefined);
+  for (const { name = '' } of locks?.held ?? []) {
     if (!name.startsWith(USED)) continue;
     const suffix = name.slice(USED.length);
     const cluster = suffix === '' ? OWN : suffix.slice(1, -1);

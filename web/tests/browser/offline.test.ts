@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, openPage } from './browser';
+import { plain, type Site } from './site';
+
+// What wasm/split has cut off the module: it is kept with a first visit, and who cannot have it fails alone.
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+});
+
+async function visit(site: Site): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext();
+  return { context, page: await openPage(context, site.url) };
+}
+
+const get = (page: Page, path: string) =>
+  page.evaluate(async (url) => {
+    const answer = await fetch(url);
+    return { status: answer.status, text: (await answer.text()).slice(0, 400) };
+  }, path);
+
+const isCut = (page: Page) =>
+  page.evaluate(async () => 'rest' in (await (await fetch('manifest.json')).json()).module);
+
+test('a first visit is enough to ask for anything without a network', async () => {
+  const site = await plain();
+  const { context, page } = await visit(site);
+  const files = (await isCut(page)) ? 3 : 2;
+  await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ type: 'keep-module' });
+  });
+  const kept = () =>
+    page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
+  await expect.poll(kept, { timeout: 110_000, interval: 200 }).toBe(files);
+  await site.close();
+  const answer = await get(page, 'openapi/v2');
+  expect(answer).toMatchObject({ status: 200 });
+  expect(answer.text).toContain('"swagger"');
+  expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
+  await context.close();
+}, 200_000);
+
+test('a form of another site does not reach the API', async () => {
+  const site = await plain();
+  const { context, page } = await visit(site);
+  const other =
+    await listen(`<form method="post" enctype="text/plain" action="${site.url}api/v1/namespaces">
+    <input name='{"metadata":{"name":"forged"},"x":"' value='"}'></form>
+    <script>document.forms[0].submit()</script>`);
+  const victim = await context.newPage();
+  const [answer] = await Promise.all([
+    victim.waitForResponse((response) => response.url().startsWith(site.url)),
+    victim.goto(other.url).catch(() => undefined), // the form leads away while this is loading
+  ]);
+  expect(answer.status()).toBe(403);
+  expect(await answer.json()).toMatchObject({ kind: 'Status', reason: 'Forbidden', code: 403 });
+  const asked = await page.evaluate(async () => {
+    const log = await window.kubetab.direct?.request('/kubetab/requests');
+    return (await log?.text())
+      ?.split('\n')
+      .filter((line) => /"method":"POST".*"path":"\/api\/v1\/namespaces"/.test(line));
+  });
+  expect(asked).toEqual([]);
+  await context.close();
+  await Promise.all([other.close(), site.close()]);
+});
+
+function listen(html: string): Promise<Site> {
+  const server: Server = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end(html);
+  });
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      const close = () => new Promise<void>((closed) => server.close(() => closed()));
+      done({ url: `http://localhost:${port}/`, close });
+    });
+  });
+}
