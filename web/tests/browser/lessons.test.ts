@@ -311,6 +311,34 @@ describe('what is wrong is said, with a way on', () => {
   });
 });
 
+test('what a lesson asks of its engine and its clock is set by itself, and said', async () => {
+  const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
+  if (!fresh) throw new Error('The browser is gone.');
+  page = await fresh.newPage();
+  page.setDefaultTimeout(120_000);
+  const engine = { emulatedVersion: '1.36' };
+  await page.route('**/lessons/first/request.en.json', (route) =>
+    route.fulfill({ json: { ...request, engine, clock: { paused: true } } }),
+  );
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await page.getByText(english.sets.engine('emulated-version=1.36')).waitFor();
+  await page.getByText(english.sets.paused).waitFor();
+  await looking();
+  await button(frame.clock.state(frame.clock.paused)).waitFor();
+  const settings = () =>
+    page.evaluate(() => {
+      const { state } = window.kubetab;
+      return state?.phase === 'ready' ? state.run.settings.emulatedVersion : null;
+    });
+  expect(await settings()).toBe('1.36');
+  // The visitor's own cluster has the settings that it had.
+  await button(english.bar.leave).click();
+  await page.waitForFunction(() => document.documentElement.dataset.cluster === 'own');
+  await ready(page);
+  expect(await settings()).toBeUndefined();
+  await fresh.close();
+});
+
 test('what does not belong into a text is left out of it', async () => {
   const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
   if (!fresh) throw new Error('The browser is gone.');
