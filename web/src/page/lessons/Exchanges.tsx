@@ -5,7 +5,6 @@ import { prettyJson } from '../console/pretty';
 import { verbClass } from '../console/verbs';
 import { askAsAdmin } from '../engine/ask';
 import { arrange } from '../frame/layout';
-import { Cut } from '../parts/CutName';
 import type { RequestRecord } from '../requests/record';
 import { telling } from '../requests/snippets';
 import { verbOf } from '../requests/verb';
@@ -60,7 +59,7 @@ function Exchange({ record }: { record: RequestRecord }) {
           {method}
         </span>
         <span class="exchange-path" translate={false}>
-          <Cut text={path} />
+          {path}
         </span>
         {status !== undefined && (
           <span class={`exchange-status ${status >= 400 ? 'is-refused' : ''}`}>{status}</span>
