@@ -46,7 +46,12 @@ func TestModule(t *testing.T) {
 // startModule starts the module under Node until the test ends and returns its address.
 func startModule(t *testing.T) string {
 	t.Helper()
-	node := exec.Command("node", "../../wasm/host.mjs", "--wasm", *module)
+	arguments := []string{"../../wasm/host.mjs", "--wasm", *module}
+	snapshot := strings.TrimSuffix(*module, ".wasm") + ".snapshot"
+	if _, err := os.Stat(snapshot); err == nil { // make profile has none
+		arguments = append(arguments, "--snapshot", snapshot)
+	}
+	node := exec.Command("node", arguments...)
 	node.Stderr = os.Stderr
 	out, err := node.StdoutPipe()
 	if err != nil {

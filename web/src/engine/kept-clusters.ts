@@ -1,4 +1,3 @@
-import { uniqueName } from '../client/unique';
 import { isClusterName, OWN } from '../client/cluster-names';
 import { uniqueName } from '../client/unique';
 import type { OfKept } from '../protocol';
