@@ -54,7 +54,7 @@ try {
 
 // A frame with the attribute sandbox, and without allow-same-origin, has no origin. Browsers then load neither the page's
 // module nor any worker, so that this script is all that runs.
-if (self.origin === 'null') {
+if (window.origin === 'null') {
   const sentences = {
     en: [
       'Kubetab cannot run in this frame, which the page around it has cut off from its site (sandbox without allow-same-origin).',
