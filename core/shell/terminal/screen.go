@@ -45,7 +45,7 @@ func (e *Editor) refresh() {
 	b.WriteString(e.prompt)
 	b.WriteString(string(e.line))
 	if e.Offer != "" && len(e.line) == 0 && e.cells([]rune(e.Offer)) < columns {
-		b.WriteString("\x1b[2m" + e.Offer + "\x1b[22m")
+		b.WriteString("\x1b[90m" + e.Offer + "\x1b[39m")
 	}
 	end, at := e.cells(e.line), e.cells(e.line[:e.at])
 	if end > 0 && end%columns == 0 {

@@ -76,7 +76,7 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
         replays -= 1;
       });
     },
-    say: (text) => term.write(`\r\n\x1b[2m${text}\x1b[0m\r\n`),
+    say: (text) => term.write(`\r\n\x1b[90m${text}\x1b[39m\r\n`),
     type: (keys) => term.input(keys),
     reset: () => term.write('\x1bc'), // in its turn: what was written before may not have been read yet
     focus: () => term.focus(),
