@@ -8,11 +8,11 @@ import (
 	"io"
 	"math/rand"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Config is what a program works with.
@@ -45,7 +45,7 @@ func (m *machine) breathe() {
 		panic(failure{context.Cause(m.config.Context)})
 	}
 	if m.breaths++; m.breaths%breathEvery == 0 {
-		time.Sleep(time.Millisecond) // not runtime.Gosched, which does not let JavaScript run
+		runtime.Gosched()
 	}
 }
 
