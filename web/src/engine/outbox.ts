@@ -3,7 +3,7 @@ import type { FromExchange } from '../protocol';
 /** So many pieces of streams go at once in a turn: somebody may be waiting for each. What comes of more goes together. */
 const AT_ONCE = 4;
 
-/** How long a piece may wait for others, in ms: a turn of Go's lasts as long as there is something to do. */
+/** How long a piece may wait for others, in ms: one call of a turn of Go's may take longer. */
 const PATIENCE = 10;
 
 /** From this size on, in bytes, it costs less to hand a buffer over than to copy it. */

@@ -145,7 +145,8 @@ test('the events of one turn for many are few messages, each in its place', asyn
   const WATCHES = 200;
   const { requests, begin } = setUp();
   const messages: Answers[] = [];
-  const outbox = new Outbox({ postMessage: (message: Answers) => void messages.push(message) });
+  const port = { postMessage: (message: Answers) => void messages.push(message) };
+  const outbox = new Outbox(port, () => 0); // no time passes
   const party = Object.assign(new Party(), { outbox });
   for (let id = 1; id <= WATCHES; id++) {
     begin(party, id);
