@@ -50,7 +50,19 @@ async function differ(what, path, value, init) {
   assert.notEqual(a, b, `${what} is the same in both`);
 }
 
+/** Waits until both have an object that a controller makes once it has resumed. */
+async function made(path) {
+  for (const { url } of engines) {
+    const [collection, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
+    const watch = await fetch(`${url}${collection}?watch=1&fieldSelector=metadata.name=${name}`);
+    const reader = watch.body.getReader();
+    assert.equal((await reader.read()).done, false);
+    await reader.cancel();
+  }
+}
+
 test('keys and certificates', async () => {
+  await made('/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
   await differ('the key of service account tokens', '/openid/v1/jwks', ({ keys }) => keys[0].x);
   await differ('the root CA', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt', ({ data }) => data['ca.crt']);
 });
