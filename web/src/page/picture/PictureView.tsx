@@ -2,10 +2,12 @@ import '../style/picture.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { kindOf } from '../../client/cluster-names';
 import { namespace } from '../cluster/namespace';
 import { openObject } from '../cluster/navigate';
 import { type Node, type Pod, podWords, type Service, type Workload } from '../cluster/object';
 import { useObjects } from '../cluster/use-watch';
+import { clusterHere } from '../engine/here';
 import { cut } from '../parts/cut-name';
 import { Try } from '../parts/Try';
 import { type Box, LANE_HEAD, type Placed, place } from './layout';
@@ -109,8 +111,12 @@ export function PictureView() {
           {drawn.podCount === 0 && (
             <div class="empty">
               <p>{words.empty(namespace.value)}</p>
-              <p>{words.tryThis}</p>
-              <Try command={words.tryCommand} />
+              {kindOf(clusterHere) !== 'lesson' && ( // a lesson says itself what to do
+                <>
+                  <p>{words.tryThis}</p>
+                  <Try command={words.tryCommand} />
+                </>
+              )}
             </div>
           )}
           {drawn.lanes.length === 0 && <p class="empty">{words.noNodes}</p>}
