@@ -165,7 +165,8 @@ export class Session {
     }
     this.type(typedBefore);
     typedBefore = '';
-    if (this.#offer) this.#screen.write(`\x1b[90m${this.#offer}\x1b[39m\x1b[${this.#offer.length}D`);
+    if (this.#offer)
+      this.#screen.write(`\x1b[90m${this.#offer}\x1b[39m\x1b[${this.#offer.length}D`);
     try {
       await untilReady(this.#gone.signal);
       const api = directApi();
