@@ -80,9 +80,9 @@ func launch(t *testing.T, name string, args ...string) *process {
 			if err != nil {
 				t.Errorf("after SIGTERM: %v\n%s", err, tail(p.output()))
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(2 * time.Minute):
 			p.cmd.Process.Kill()
-			t.Errorf("did not end within 30 s of SIGTERM\n%s", tail(p.output()))
+			t.Errorf("did not end within two minutes of SIGTERM\n%s", tail(p.output()))
 		}
 	})
 	return p
@@ -93,10 +93,10 @@ func (p *process) output() []byte {
 	return data
 }
 
-// await waits until ready is true, for two minutes at most: the time that a large module may take to compile.
+// await waits until ready is true, for five minutes at most: the time that a large module may take to compile.
 func (p *process) await(t *testing.T, ready func() bool) {
 	t.Helper()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for !ready() {
 		select {
 		case err := <-p.ended:

@@ -41,7 +41,7 @@ type Options struct {
 	// Compact is a URL; a POST to it by the administrator compacts the history of the server up to now. "" is
 	// /kubetab/compact of the server itself, if it has that.
 	Compact string
-	// Deadline bounds every wait for a condition; 0 is a minute.
+	// Deadline bounds every wait for a condition; 0 is three minutes.
 	Deadline time.Duration
 }
 
@@ -77,7 +77,7 @@ func newTarget(o Options) (*Target, error) {
 	}
 	t := &Target{base: base, token: o.Token, deadline: o.Deadline, lacks: map[string]string{}}
 	if t.deadline == 0 {
-		t.deadline = time.Minute
+		t.deadline = 3 * time.Minute
 	}
 	t.client = &http.Client{
 		// DisableCompression: a transcript asks for gzip itself and shows that it got it. Connections are kept for
