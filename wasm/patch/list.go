@@ -471,6 +471,11 @@ func kubetabEndTurn(now int64) *g {
 		return nil
 	}
 	kubetabTurn = now
+	// The goroutine that was readied last would run before all others, turn after turn.
+	pp := getg().m.p.ptr()
+	if next := pp.runnext; next != 0 && pp.runnext.cas(next, 0) {
+		runqput(pp, next.ptr(), false)
+	}
 	if len(events) == 0 || !events[len(events)-1].returned {
 		return nil
 	}
@@ -575,6 +580,28 @@ func kubetabRoom(end uintptr) {
 
 	// Try to schedule the trace reader.
 `,
+			},
+			{
+				"\t\trunqput(pp, gp, true)\n\t} else {\n\t\tlock(&sched.lock)\n\t\tglobrunqput(gp)\n\t\tunlock(&sched.lock)\n\t}\n\n\tif mainStarted {\n\t\twakep()\n\t}\n\n\tschedule()\n}\n\n// Gosched continuation on g0.",
+				`		runqput(pp, gp, true)
+	} else if preempted {
+		// Behind those that can run now. The global queue is looked at once in 61 times: among many goroutines that have
+		// little to do, one that has much would hardly run.
+		runqput(pp, gp, false)
+	} else {
+		lock(&sched.lock)
+		globrunqput(gp)
+		unlock(&sched.lock)
+	}
+
+	if mainStarted {
+		wakep()
+	}
+
+	schedule()
+}
+
+// Gosched continuation on g0.`,
 			},
 			{
 				"func pollWork() bool {\n\tif !sched.runq.empty() {\n",
