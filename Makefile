@@ -85,7 +85,9 @@ CUT := build/wasm/cut
 .PHONY: wasm
 wasm: patch ## build build/wasm: the engine for the browser, what it seldom needs, and a snapshot of it
 	@mkdir -p $(CUT)
-	@scripts/step "build the wasm module (3 minutes the first time)" $(BUILD_ENV) $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/whole.wasm ./wasm
+	@scripts/step "build the wasm module (3 minutes the first time)" $(BUILD_ENV) $(WASM_GO) build -ldflags="$(LDFLAGS)" -o build/wasm/linked.wasm ./wasm
+	@# go build gives a file that is up to date a new time, and what is made of it would be made again.
+	@cmp -s build/wasm/linked.wasm build/wasm/whole.wasm || cp build/wasm/linked.wasm build/wasm/whole.wasm
 	@cp "$$(go env GOROOT)/lib/wasm/wasm_exec.js" build/wasm/wasm_exec.js
 	@cp build/wasm/wasm_exec.js $(CUT)
 	@$(MAKE) build/wasm/kubetab.wasm

@@ -41,10 +41,11 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 	}
 	var input *os.File
 	if stdin {
-		// Upstream reads os.Stdin, which must be a file.
+		// Upstream reads os.Stdin, which must be a file; --raw reads its streams.
 		if input, err = spool(k.In); err != nil {
 			return nil, err
 		}
+		k.In = input
 		k.Args = slices.Clone(k.Args)
 		for i, arg := range k.Args {
 			if before, ok := strings.CutSuffix(arg, stdinName); ok && (before == "" || strings.HasPrefix(arg, "-")) {
