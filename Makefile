@@ -134,12 +134,11 @@ run: ## set up, build and start the playground and the native API
 
 ##### checks and tests
 
-# How many steps of the tests run side by side. With two, what asks the module for much (kubectl's stories, /openapi/v2) has
-# half of a machine of two cores, and kubectl gives up after 32 s: a slow machine does not pass then, and five minutes of 25
-# are not worth that.
-JOBS ?= 1
+# How many steps of the tests run side by side. The browser tests, which are the longest, run beside the others.
+JOBS ?= 2
 
-# Everything is built and checked before the tests begin. What measures time is not part of it: see test-timing.
+# Everything is built and checked before the tests begin. What measures time is not part of it (test-timing), nor is what
+# takes long and proves little more: test-rare.
 .PHONY: test
 test: ## everything that must pass before a change lands; says at its end where the time went
 	@mkdir -p build/log && : >build/log/steps; \
@@ -149,7 +148,7 @@ test: ## everything that must pass before a change lands; says at its end where 
 	$(MAKE) -j$(JOBS) all-tests
 
 .PHONY: all-tests
-all-tests: test-analyze test-race test-js test-go test-shell test-transcripts test-server test-lessons test-web
+all-tests: test-web test-server test-transcripts test-lessons test-shell test-analyze test-race test-js test-go
 
 .PHONY: check check-text check-go check-js check-web check-size
 check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
@@ -202,7 +201,6 @@ test-js: wasm
 .PHONY: test-transcripts
 test-transcripts: native wasm
 	@scripts/step "transcripts, natively" $(GOTEST_ONCE) ./transcripts
-	@scripts/step "transcripts, in the module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm
 	@scripts/step "snapshot for the transcripts" node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
 	@scripts/step "transcripts, in the resumed module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
 
@@ -231,6 +229,11 @@ test-timing: page chromium ## the tests that measure time, with nothing beside t
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
+
+.PHONY: test-rare
+test-rare: native wasm ## what takes long and proves little more than test: a module that boots, and every wrong turn of the lessons
+	@scripts/step "transcripts, in a module that boots" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm
+	@scripts/step "lessons, with every wrong turn" env KUBETAB_EVERY_TURN=1 $(GOTEST_ONCE) ./tutorials/play
 
 .PHONY: test-endless
 test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe; the tests have samples (20 minutes)
