@@ -143,7 +143,9 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await asks.waitFor();
   expect(await minor(page)).toBe('36');
   await restarted(page, () => asks.getByRole('button', { name: 'Restart with it' }).click());
-  expect((await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items).toHaveLength(5);
+  await expect
+    .poll(async () => (await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items)
+    .toHaveLength(5); // they register when the engine is ready
 
   await page.goto(`${visitor.url}?feature-gates=NoSuchGate=true#settings`);
   await page.getByText('unrecognized feature gate: NoSuchGate').waitFor();

@@ -259,7 +259,8 @@ test('the page opens without a network, and the engine starts again from what wa
     null,
     { timeout: 110_000 },
   );
-  expect(await get(page, '/api/v1/nodes/node-3')).toBe(200);
+  // It registers when the engine is ready.
+  await expect.poll(() => get(page, '/api/v1/nodes/node-3')).toBe(200);
   await context.setOffline(false);
 });
 
