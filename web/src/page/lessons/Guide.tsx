@@ -40,7 +40,7 @@ export function Guide({ id, step }: GuideProps) {
         <button type="button" class="link lesson-all" onClick={() => go('lessons')}>
           {words.all}
         </button>
-        <h2 class="pane-title lesson-title">{lesson?.title}</h2>
+        {lesson && <h2 class="pane-title lesson-title">{lesson.title}</h2>}
         {lesson && <Buttons lesson={lesson} />}
       </PaneBar>
       {loaded.state === 'loading' && (
