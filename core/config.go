@@ -127,6 +127,9 @@ type Config struct {
 
 	// Nodes is how many simulated nodes there are. Zero means none.
 	Nodes int
+	// NodeStorage is how many bytes the files of all nodes may take together. They
+	// are in the memory of this process. Zero means 1 GiB.
+	NodeStorage int64
 	// Clock is what kubelets, the scheduler's back-off, jobs, cron jobs and
 	// evictions go by, and what ClockPath changes; core/clock says who goes by
 	// the real time all the same. Nil means the real time, and no ClockPath.

@@ -91,7 +91,7 @@ func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInfor
 		return err
 	}
 	view := informerset.Hold(ctx, inf)
-	nodes, err := node.New(node.Config{Client: client, Informers: view, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Dialer: l.dialer, API: l.loopback.Transport})
+	nodes, err := node.New(node.Config{Client: client, Informers: view, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Storage: l.cfg.NodeStorage, Dialer: l.dialer, API: l.loopback.Transport})
 	if err != nil {
 		return err
 	}

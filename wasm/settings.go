@@ -31,6 +31,9 @@ const defaultGCPercent = 50
 // defaultNodes are enough to see Pods spread and move.
 const defaultNodes = 2
 
+// nodeStorage is how many bytes the files of Pods may take: a tab has 4 GB for everything.
+const nodeStorage = 256 << 20
+
 // parseSettings reads text; empty text means the defaults.
 // Errors: text that is not one JSON object of known fields.
 func parseSettings(text string) (settings, error) {
@@ -59,6 +62,7 @@ func (s settings) engine() core.Config {
 		EmulatedVersion: s.EmulatedVersion,
 		Host:            s.Host,
 		Nodes:           s.Nodes,
+		NodeStorage:     nodeStorage,
 		Controllers:     s.Controllers,
 		NoScheduler:     s.NoScheduler,
 		Clock:           clock.New(nil),

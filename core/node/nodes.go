@@ -53,7 +53,7 @@ type Config struct {
 	Capacity v1.ResourceList
 	// Storage is how many bytes the files of all nodes may take together, whatever
 	// Capacity says: they are in the memory of this process. Writes beyond it fail
-	// with ENOSPC. Zero means 1 GiB, and 256 MiB in a browser.
+	// with ENOSPC. Zero means 1 GiB.
 	Storage int64
 	// Dialer is how the API server reaches the kubelets and Pods. Nil means
 	// that it does not.
@@ -129,7 +129,7 @@ func New(c Config) (*Nodes, error) {
 		n.clock = clock.New(nil)
 	}
 	n.restarts.Clock, n.pulls.Clock = n.clock, n.clock
-	n.disk = container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage()))
+	n.disk = container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage))
 	n.events = newEventSink(c.Client, n.clock)
 
 	core := c.Informers.Core().V1()

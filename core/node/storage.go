@@ -2,7 +2,6 @@ package node
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -29,15 +28,8 @@ const (
 	containerStorageMessage = "Container %s exceeded its local ephemeral storage limit %q. "
 )
 
-// defaultStorage is how many bytes the files of all nodes may take: they are in
-// the memory of this process, whatever the nodes say of their disks. A tab has
-// 4 GB for everything.
-func defaultStorage() int64 {
-	if runtime.GOOS == "js" {
-		return 256 << 20
-	}
-	return 1 << 30
-}
+// defaultStorage is Config.Storage, if that is zero.
+const defaultStorage = 1 << 30
 
 // storageLimit is the limit of a Pod's ephemeral storage, or 0 if it has none.
 func storageLimit(obj *v1.Pod) int64 {
