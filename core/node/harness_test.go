@@ -207,6 +207,7 @@ type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	last string
+	gone bool // the Pod was deleted, and last is how it was before
 }
 
 // record starts a transcript of the Pod of that name.
@@ -232,7 +233,8 @@ func (c *cluster) record(name string) *transcript {
 func (t *transcript) see(kind watch.EventType, p *v1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if kind == watch.Deleted {
+	t.gone = kind == watch.Deleted
+	if t.gone {
 		t.text.WriteString("deleted\n")
 		return
 	}
@@ -362,7 +364,10 @@ func (t *transcript) String() string {
 		now := t.c.get(t.name)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return now.Name == "" || t.last == describe(now)
+		if now.Name == "" {
+			return t.gone
+		}
+		return !t.gone && t.last == describe(now)
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()

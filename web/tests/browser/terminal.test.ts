@@ -138,28 +138,6 @@ test('a hostile line is only text', async () => {
   expect(await page.locator('.terminal b').count()).toBe(0);
 });
 
-// What makes changes late (core/late.go) is itself none of what a running engine needs.
-const isLate = process.env.KUBETAB_TAGS === 'late';
-
-test.skipIf(isLate)(
-  'nothing of this has needed the rest of the module, on a machine that had time for it',
-  async () => {
-    const { stages, slowest } = await page.evaluate(async () => {
-      const { state, direct } = window.kubetab;
-      const log = await direct?.request('/kubetab/requests');
-      const lines = ((await log?.text()) ?? '').trim().split('\n');
-      const requests = lines.map((line) => JSON.parse(line) as { headMs?: number });
-      return {
-        stages: state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [],
-        slowest: Math.max(...requests.map(({ headMs = 0 }) => headMs)),
-      };
-    });
-    // Where an answer takes a second, leases and watches run out meanwhile, and what is done about it is rare.
-    const expected = slowest < 1000 ? [] : ['rest'];
-    expect(stages.filter((name) => !expected.includes(name))).toEqual(['compile', 'thaw', 'ready']);
-  },
-);
-
 test('page and terminal are the same person, whoever changes it', async () => {
   await page.getByLabel('Acting as').selectOption('kubetab-view');
   await expect.poll(() => screen()).toMatch(/\(kubetab-view\) ~ \$$/);
