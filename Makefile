@@ -156,6 +156,7 @@ all-tests: test-web test-transcripts test-lessons test-shell test-analyze test-r
 check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
 check-text: setup
 	@scripts/step "gofmt" scripts/gofmt
+	@scripts/step "links, names and the map in the documents" scripts/documents
 	@scripts/step "go mod tidy changes nothing" sh -c 'go mod tidy -diff && go -C scripts/analyze mod tidy -diff'
 # After what they share with the builds has been compiled.
 check-go: setup | native

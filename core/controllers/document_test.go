@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the table of controllers in ARCHITECTURE.md anew")
+var update = flag.Bool("update", false, "write the table of controllers in docs/cluster.md anew")
 
-// The table of controllers in ARCHITECTURE.md is this package's.
-func TestTheTableInArchitecture(t *testing.T) {
-	const file = "../../ARCHITECTURE.md"
+// The table of controllers in docs/cluster.md is this package's.
+func TestTheTableInTheDocument(t *testing.T) {
+	const file = "../../docs/cluster.md"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
