@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,11 +115,16 @@ func (m machine) exec(ctx context.Context, args []string) error {
 	if command == nil {
 		return interp.ExitStatus(127)
 	}
-	c := &coreutils.Call{Context: ctx, System: m, Files: files{}, Name: args[0], Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr}
+	var opened files
+	c := &coreutils.Call{Context: ctx, System: m, Files: &opened, Name: args[0], Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr}
 	if c.Stdin == nil {
 		c.Stdin = strings.NewReader("")
 	}
-	if code := command(c); code != 0 {
+	code := command(c)
+	if n := opened.now.Load(); n != 0 {
+		m.t.Errorf("%q leaves %d files open", args, n)
+	}
+	if code != 0 {
 		return interp.ExitStatus(code)
 	}
 	return nil
@@ -138,16 +144,51 @@ func (m machine) Run(c *coreutils.Call, _, argv []string) int {
 
 func (machine) Clock() clock.WithTickerAndDelayedExecution { return clock.RealClock{} }
 
-// files are those of the operating system, as far as the commands ask for them.
-type files struct{ coreutils.Files }
-
-func (files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-	return os.OpenFile(name, flag, perm)
+// files are those of the operating system, as far as the commands ask for them. It counts those that are open.
+type files struct {
+	coreutils.Files
+	now atomic.Int32
 }
-func (files) Stat(name string, _ bool) (fs.FileInfo, error) { return os.Stat(name) }
-func (files) ReadDir(name string) ([]fs.DirEntry, error)    { return os.ReadDir(name) }
-func (files) Mkdir(name string, perm fs.FileMode) error     { return os.Mkdir(name, perm) }
-func (files) ReadFile(name string) ([]byte, error)          { return os.ReadFile(name) }
+
+func (f *files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+	file, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	f.now.Add(1)
+	return &openFile{file, f}, nil
+}
+
+type openFile struct {
+	*os.File
+	of *files
+}
+
+func (f *openFile) Close() error {
+	f.of.now.Add(-1)
+	return f.File.Close()
+}
+
+func (*files) Stat(name string, follow bool) (fs.FileInfo, error) {
+	if follow {
+		return os.Stat(name)
+	}
+	return os.Lstat(name)
+}
+func (*files) ReadDir(name string) ([]fs.DirEntry, error)   { return os.ReadDir(name) }
+func (*files) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
+func (*files) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (*files) ReadFile(name string) ([]byte, error)         { return os.ReadFile(name) }
+func (*files) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	return os.WriteFile(name, data, perm)
+}
+
+func (*files) Remove(name string, all bool) error {
+	if all {
+		return os.RemoveAll(name)
+	}
+	return os.Remove(name)
+}
 
 // What watches print must not wait for their end.
 func TestFiltersPassOnWhatHasCome(t *testing.T) {
@@ -159,7 +200,7 @@ func TestFiltersPassOnWhatHasCome(t *testing.T) {
 			out := make(lines, 10)
 			done := make(chan int)
 			go func() {
-				done <- coreutils.Lookup(argv[0])(&coreutils.Call{Context: t.Context(), System: machine{t: t}, Files: files{}, Name: argv[0], Args: argv[1:], Stdin: in, Stdout: out, Stderr: io.Discard})
+				done <- coreutils.Lookup(argv[0])(&coreutils.Call{Context: t.Context(), System: machine{t: t}, Files: &files{}, Name: argv[0], Args: argv[1:], Stdin: in, Stdout: out, Stderr: io.Discard})
 			}()
 			for _, text := range []string{"one\n", "two\n", "three\n"} {
 				if _, err := io.WriteString(feed, text); err != nil {

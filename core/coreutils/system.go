@@ -235,6 +235,7 @@ func dd(k *Call) int {
 		if err != nil {
 			return k.Fail("can't open '%s': %s", in, Reason(err))
 		}
+		defer h.Close()
 		r = h
 	}
 	if out != "" {
@@ -242,6 +243,7 @@ func dd(k *Call) int {
 		if err != nil {
 			return k.Fail("can't open '%s': %s", out, Reason(err))
 		}
+		defer h.Close()
 		w = h
 	}
 	total := size * count
