@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -17,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -296,23 +298,48 @@ func (n *Nodes) kubeletAPI() http.Handler {
 	mux.HandleFunc("/portForward/{namespace}/{pod}", n.forwardStream)
 	mux.HandleFunc("/portForward/{namespace}/{pod}/{uid}", n.forwardStream)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	mux.HandleFunc("GET /pods", n.listPods)
-	mux.HandleFunc("GET /runningpods/", n.listPods)
-	mux.HandleFunc("GET /stats/summary", n.summary)
-	mux.HandleFunc("GET /metrics/resource", n.resourceMetrics)
+	mux.HandleFunc("GET /pods", n.ofDialled((*kubelet).listPods))
+	mux.HandleFunc("GET /runningpods/", n.ofDialled((*kubelet).listPods))
+	mux.HandleFunc("GET /stats/summary", n.ofDialled((*kubelet).summary))
+	mux.HandleFunc("GET /metrics/resource", n.ofDialled((*kubelet).resourceMetrics))
 	return mux
 }
 
-func (n *Nodes) listPods(w http.ResponseWriter, r *http.Request) {
-	host, _ := dialledAddress(r)
-	list := v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []v1.Pod{}}
-	n.mu.Lock()
-	for _, p := range n.byUID {
-		if p.kubelet.ip == host {
-			list.Items = append(list.Items, *p.latest())
+// ofDialled answers with what the kubelet that the client dialled says of itself.
+func (n *Nodes) ofDialled(answer func(*kubelet, http.ResponseWriter, *http.Request)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		host, _ := dialledAddress(r)
+		k := n.kubeletAt(host)
+		if k == nil {
+			http.NotFound(w, r)
+			return
+		}
+		answer(k, w, r)
+	}
+}
+
+// here returns the Pods that the kubelet runs, in the order of their namespaces and names.
+func (k *kubelet) here() []*pod {
+	k.Nodes.mu.Lock()
+	var here []*pod
+	for _, p := range k.byUID {
+		if p.kubelet == k {
+			here = append(here, p)
 		}
 	}
-	n.mu.Unlock()
+	k.Nodes.mu.Unlock()
+	slices.SortFunc(here, func(a, b *pod) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
+	})
+	return here
+}
+
+// listPods answers /pods and /runningpods/.
+func (k *kubelet) listPods(w http.ResponseWriter, _ *http.Request) {
+	list := v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []v1.Pod{}}
+	for _, p := range k.here() {
+		list.Items = append(list.Items, *p.latest())
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(list)
 }

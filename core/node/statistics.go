@@ -1,11 +1,9 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -39,18 +37,7 @@ func (s statistics) GetCPUAndMemoryStats(context.Context) (*statsapi.Summary, er
 		NodeName: s.name, StartTime: node.CreationTimestamp,
 		CPU: cpuStats(now, used.Usage, node.CreationTimestamp), Memory: memoryStats(now, used.Usage),
 	}, Pods: []statsapi.PodStats{}}
-	s.Nodes.mu.Lock()
-	var here []*pod
-	for _, p := range s.byUID {
-		if p.kubelet == s.kubelet {
-			here = append(here, p)
-		}
-	}
-	s.Nodes.mu.Unlock()
-	slices.SortFunc(here, func(a, b *pod) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
-	})
-	for _, p := range here {
+	for _, p := range s.here() {
 		if stats, ok := p.statistics(now); ok {
 			all.Pods = append(all.Pods, stats)
 		}
@@ -90,13 +77,7 @@ func memoryStats(now metav1.Time, used v1.ResourceList) *statsapi.MemoryStats {
 }
 
 // summary answers /stats/summary.
-func (n *Nodes) summary(w http.ResponseWriter, r *http.Request) {
-	host, _ := dialledAddress(r)
-	k := n.kubeletAt(host)
-	if k == nil {
-		http.NotFound(w, r)
-		return
-	}
+func (k *kubelet) summary(w http.ResponseWriter, r *http.Request) {
 	all, err := statistics{k}.GetCPUAndMemoryStats(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -107,13 +88,7 @@ func (n *Nodes) summary(w http.ResponseWriter, r *http.Request) {
 }
 
 // resourceMetrics answers /metrics/resource with upstream's collector.
-func (n *Nodes) resourceMetrics(w http.ResponseWriter, r *http.Request) {
-	host, _ := dialledAddress(r)
-	k := n.kubeletAt(host)
-	if k == nil {
-		http.NotFound(w, r)
-		return
-	}
+func (k *kubelet) resourceMetrics(w http.ResponseWriter, r *http.Request) {
 	registry := compbasemetrics.NewKubeRegistry()
 	registry.CustomMustRegister(collectors.NewResourceMetricsCollector(statistics{k}))
 	compbasemetrics.HandlerFor(registry, compbasemetrics.HandlerOpts{ErrorHandling: compbasemetrics.ContinueOnError}).ServeHTTP(w, r)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 )
 
@@ -47,6 +48,28 @@ func TestKubeletStatistics(t *testing.T) {
 	} {
 		if !strings.Contains(exposed, want) {
 			t.Errorf("/metrics/resource lacks %q:\n%s", want, exposed)
+		}
+	}
+}
+
+// A kubelet lists its Pods, whether its address or its name is dialled.
+func TestKubeletListsItsPods(t *testing.T) {
+	c := start(t)
+	for _, name := range []string{"b", "a"} {
+		c.create(`{metadata: {name: ` + name + `}, spec: {containers: [{name: main, image: nginx}]}}`)
+		c.pass("ready", 10*time.Second, c.ready(name))
+	}
+	client, address := c.kubelet()
+	for _, address := range []string{address, "https://node-1:10250"} {
+		response, err := client.Get(address + "/pods")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list v1.PodList
+		err = json.NewDecoder(response.Body).Decode(&list)
+		response.Body.Close()
+		if err != nil || len(list.Items) != 2 || list.Items[0].Name != "a" || list.Items[1].Name != "b" {
+			t.Errorf("%s lists %d Pods: %v %v", address, len(list.Items), list.Items, err)
 		}
 	}
 }
