@@ -120,8 +120,8 @@ func (l *Log) deliverBytes(e *entry, data []byte, at int64) {
 		}
 		if s.frames == nil {
 			s.frames = newFrames(e.frames.by, s.to.BodyBytes, true)
+			s.frames.deliver = func(event []byte) { l.deliverTo(e, s, PartEvent, event) }
 		}
-		s.frames.deliver = func(event []byte) { l.deliverTo(e, s, PartEvent, event) }
 		s.frames.add(data, at)
 	}
 }
