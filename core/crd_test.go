@@ -85,10 +85,16 @@ func (f handleRoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { re
 // storeInformer is an informer as far as ownWrites knows one.
 type storeInformer struct {
 	cache.SharedIndexInformer
-	store cache.Store
+	store   cache.Store
+	handler cache.ResourceEventHandler
 }
 
-func (s storeInformer) GetStore() cache.Store { return s.store }
+func (s *storeInformer) GetStore() cache.Store { return s.store }
+
+func (s *storeInformer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	s.handler = h
+	return nil, nil
+}
 
 // A write is answered when the informer has it, or something newer, or knows that
 // the object is gone; and it is answered when the informer hears nothing.
@@ -103,12 +109,23 @@ func TestOwnWritesAreHeardFirst(t *testing.T) {
 	if err := codec.Encode(crd("a", "10"), &record); err != nil {
 		t.Fatal(err)
 	}
-	for what, hears := range map[string]func(store cache.Store) error{
-		"the write":           func(s cache.Store) error { return s.Update(crd("a", "10")) },
-		"a later one":         func(s cache.Store) error { return s.Update(crd("a", "11")) },
-		"the deletion":        func(s cache.Store) error { return s.Delete(crd("a", "12")) },
-		"another of its name": func(s cache.Store) error { return s.Update(crd("b", "13")) },
-		"nothing":             nil,
+	update := func(o *apiextensionsv1.CustomResourceDefinition) func(*storeInformer) error {
+		return func(s *storeInformer) error {
+			err := s.store.Update(o)
+			s.handler.OnUpdate(nil, o)
+			return err
+		}
+	}
+	for what, hears := range map[string]func(*storeInformer) error{
+		"the write":           update(crd("a", "10")),
+		"a later one":         update(crd("a", "11")),
+		"another of its name": update(crd("b", "13")),
+		"the deletion": func(s *storeInformer) error {
+			err := s.store.Delete(crd("a", "12"))
+			s.handler.OnDelete(crd("a", "12"))
+			return err
+		},
+		"nothing": nil,
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,7 +136,10 @@ func TestOwnWritesAreHeardFirst(t *testing.T) {
 				writes := &ownWrites{RoundTripper: handleRoundTrip(func(*http.Request) (*http.Response, error) {
 					return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(record.Bytes()))}, nil
 				})}
-				writes.follow(storeInformer{store: store})
+				informer := &storeInformer{store: store}
+				if err := writes.follow(informer); err != nil {
+					t.Fatal(err)
+				}
 				answered := make(chan []byte)
 				go func() {
 					defer close(answered)
@@ -139,23 +159,30 @@ func TestOwnWritesAreHeardFirst(t *testing.T) {
 					}
 					answered <- body
 				}()
-				time.Sleep(ownWritesPatience / 2) // of the bubble's clock
+				if err := update(crd("a", "9"))(informer); err != nil { // a resync
+					t.Fatal(err)
+				}
+				synctest.Wait()
 				select {
 				case <-answered:
 					t.Fatal("answered before the informer had heard of it")
 				default:
 				}
-				began := time.Now()
+				began := time.Now() // of the bubble's clock
 				if hears != nil {
-					if err := hears(store); err != nil {
+					if err := hears(informer); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if body := <-answered; !bytes.Equal(body, record.Bytes()) {
 					t.Errorf("the answer has %d bytes, want %d", len(body), record.Len())
 				}
-				if took := time.Since(began); hears != nil && took > ownWritesPoll {
-					t.Errorf("answered %v after the informer had heard of it", took)
+				want := time.Duration(0)
+				if hears == nil {
+					want = ownWritesPatience
+				}
+				if took := time.Since(began); took != want {
+					t.Errorf("answered after %v, want %v", took, want)
 				}
 			})
 		})

@@ -5,7 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,10 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-const (
-	ownWritesPoll     = time.Millisecond
-	ownWritesPatience = 5 * time.Second // an informer that hears nothing for so long has other troubles
-)
+// ownWritesPatience: an informer that hears nothing for so long has other troubles.
+const ownWritesPatience = 5 * time.Second
 
 // ownWrites is the transport of controllers that share an informer: an object
 // that one of them has written is answered when the informer has it. So none of
@@ -34,12 +32,45 @@ const (
 // controllers, scheduler and kubelets want the same processor.
 type ownWrites struct {
 	http.RoundTripper
-	informer atomic.Pointer[cache.SharedIndexInformer]
-	done     <-chan struct{} // closed when nobody needs to wait any more
+	done <-chan struct{} // closed when nobody needs to wait any more
+
+	mu      sync.Mutex
+	store   cache.Store   // the informer's; nil before follow
+	changed chan struct{} // closed with the next change of the store; nil when nobody waits for it
 }
 
-// follow sets the informer; until then nothing waits.
-func (o *ownWrites) follow(informer cache.SharedIndexInformer) { o.informer.Store(&informer) }
+// follow sets the informer; until then nothing waits. The error is AddEventHandler's.
+func (o *ownWrites) follow(informer cache.SharedIndexInformer) error {
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { o.change() },
+		UpdateFunc: func(any, any) { o.change() },
+		DeleteFunc: func(any) { o.change() },
+	})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.store = informer.GetStore()
+	return err
+}
+
+// change wakes those that wait. An informer tells of a change after its store has it.
+func (o *ownWrites) change() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.changed != nil {
+		close(o.changed)
+		o.changed = nil
+	}
+}
+
+// next returns the informer's store, and what is closed when it changes after the call.
+func (o *ownWrites) next() (store cache.Store, changed <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.changed == nil {
+		o.changed = make(chan struct{})
+	}
+	return o.store, o.changed
+}
 
 // RoundTrip returns what the transport below does. It waits for the informer
 // for at most ownWritesPatience, and not longer than the request's context.
@@ -48,8 +79,7 @@ func (o *ownWrites) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusOK || r.Method != http.MethodPut && r.Method != http.MethodPatch {
 		return response, err
 	}
-	informer := o.informer.Load()
-	if informer == nil {
+	if store, _ := o.next(); store == nil {
 		return response, nil
 	}
 	body, err := io.ReadAll(response.Body)
@@ -59,23 +89,22 @@ func (o *ownWrites) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	if written, ok := storedObject(body); ok {
-		o.wait(r.Context(), (*informer).GetStore(), written)
+		o.wait(r.Context(), written)
 	}
 	return response, nil
 }
 
-// wait returns when store has written or what came after it.
-func (o *ownWrites) wait(ctx context.Context, store cache.Store, written metav1.Object) {
-	if heard(store, written) {
-		return
-	}
+// wait returns when the informer has written or what came after it.
+func (o *ownWrites) wait(ctx context.Context, written metav1.Object) {
 	patience := time.NewTimer(ownWritesPatience)
 	defer patience.Stop()
-	tick := time.NewTicker(ownWritesPoll)
-	defer tick.Stop()
-	for !heard(store, written) {
+	for {
+		store, changed := o.next()
+		if heard(store, written) {
+			return
+		}
 		select {
-		case <-tick.C:
+		case <-changed:
 		case <-patience.C:
 			return
 		case <-ctx.Done():

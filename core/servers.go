@@ -40,7 +40,9 @@ func createServerChain(config app.CompletedConfig, writes *ownWrites) (*aggregat
 	if err != nil {
 		return nil, fmt.Errorf("API extensions: %w", err)
 	}
-	writes.follow(extensions.Informers.Apiextensions().V1().CustomResourceDefinitions().Informer())
+	if err := writes.follow(extensions.Informers.Apiextensions().V1().CustomResourceDefinitions().Informer()); err != nil {
+		return nil, fmt.Errorf("API extensions: %w", err)
+	}
 	crds := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer)
 	if err != nil {
