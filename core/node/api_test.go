@@ -222,6 +222,33 @@ func TestAttach(t *testing.T) {
 	c.pass("succeeded", 10*time.Second, c.phase("p", v1.PodSucceeded))
 }
 
+// kubectl run -i reads the log of a container that runs, and then attaches. If
+// attach fails it reads the log again, and short output is printed twice.
+func TestAttachIsLate(t *testing.T) {
+	c := start(t)
+	c.create(`{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: [echo, hi]}]}}`)
+	c.pass("succeeded", 10*time.Second, c.phase("p", v1.PodSucceeded))
+	attach := func() (string, error) {
+		var out bytes.Buffer
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		err := c.executor("attach", "p", "output=1&error=1").StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
+		return out.String(), err
+	}
+	if out, err := attach(); out != "" || err != nil {
+		t.Errorf("attached to a container that has just ended: %q, %v", out, err)
+	}
+	if err := c.clock.Step(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := attach(); err == nil || !strings.Contains(err.Error(), "container main not found in pod p_default") {
+		t.Errorf("attached to a container that ended long ago: %v", err)
+	}
+	if _, errs, _ := c.exec("p", "", "true"); !strings.Contains(errs, `container not found ("main")`) {
+		t.Errorf("exec in a container that has ended: %q", errs)
+	}
+}
+
 func TestPortForward(t *testing.T) {
 	c := start(t)
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: hashicorp/http-echo, args: ["-text=forwarded"]}]}}`)

@@ -15,8 +15,8 @@ const (
 	// seenTime passes until the kubelet sees that a command runs, and goneTime at
 	// least until it sees that a container has ended: upstream asks the container
 	// runtime each second. Whoever follows a Pod finds its first output in its log
-	// when it is said to run, and can attach to it however short its command is. To
-	// one that had ended kubectl run could not, and would print its log twice.
+	// when it is said to run, and can attach to it while it is said to: see lateAttach
+	// for who is slower.
 	seenTime = 500 * time.Millisecond
 	goneTime = time.Second
 )

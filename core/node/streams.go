@@ -18,18 +18,25 @@ import (
 const (
 	streamIdle     = 4 * time.Hour // upstream's streamingConnectionIdleTimeout
 	streamCreation = 30 * time.Second
+	// lateAttach is how long a container that has ended can still be attached to.
+	// The client gets no output, and the attach succeeds. Upstream refuses at once.
+	// kubectl run then prints a warning, and once more those lines of the log that
+	// are from the second in which it had read the log: the log's sinceTime has
+	// whole seconds. A slow kubectl attaches seconds after it has read the log. The
+	// time is the shortest back-off of a container that crashes.
+	lateAttach = 10 * time.Second
 )
 
 // session is one exec or attach on a container, in the shape that upstream's
 // streaming server calls.
 type session struct {
-	n   *Nodes
-	p   *pod
-	rec *record
+	n *Nodes
+	p *pod
+	i *instance
 }
 
 func (n *Nodes) execStream(w http.ResponseWriter, r *http.Request) {
-	s, options, ok := n.session(w, r)
+	s, options, ok := n.session(w, r, 0)
 	if !ok {
 		return
 	}
@@ -37,14 +44,17 @@ func (n *Nodes) execStream(w http.ResponseWriter, r *http.Request) {
 }
 
 func (n *Nodes) attachStream(w http.ResponseWriter, r *http.Request) {
-	s, options, ok := n.session(w, r)
+	s, options, ok := n.session(w, r, lateAttach)
 	if !ok {
 		return
 	}
 	remotecommand.ServeAttach(w, r, s, s.p.name, string(s.p.uid), r.PathValue("container"), options, streamIdle, streamCreation, remotecommand.SupportedStreamingProtocols)
 }
 
-func (n *Nodes) session(w http.ResponseWriter, r *http.Request) (session, *remotecommand.Options, bool) {
+// session finds the container that a request names. The container must run, or
+// have ended at most late ago. If ok is false the request has been answered, with
+// the status and, for attach and exec, the text of upstream's kubelet.
+func (n *Nodes) session(w http.ResponseWriter, r *http.Request, late time.Duration) (s session, o *remotecommand.Options, ok bool) {
 	p, rec, err := n.find(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -56,19 +66,18 @@ func (n *Nodes) session(w http.ResponseWriter, r *http.Request) (session, *remot
 		return session{}, nil, false
 	}
 	p.mu.Lock()
-	running := rec.running()
+	i := rec.now
+	isThere := rec.running() || i != nil && i.c != nil && n.clock.Since(i.ended.FinishedAt.Time) < late
 	p.mu.Unlock()
-	if !running {
-		http.Error(w, fmt.Sprintf("container not found (%q)", r.PathValue("container")), http.StatusInternalServerError)
+	if !isThere {
+		text := fmt.Sprintf("container not found (%q)", r.PathValue("container"))
+		if late > 0 {
+			text = fmt.Sprintf("container %s not found in pod %s_%s", r.PathValue("container"), r.PathValue("pod"), r.PathValue("namespace"))
+		}
+		http.Error(w, text, http.StatusInternalServerError)
 		return session{}, nil, false
 	}
-	return session{n, p, rec}, options, true
-}
-
-func (s session) instance() *instance {
-	s.p.mu.Lock()
-	defer s.p.mu.Unlock()
-	return s.rec.now
+	return session{n, p, i}, options, true
 }
 
 // ExecInContainer implements remotecommand.Executor.
@@ -84,7 +93,7 @@ func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []
 	if tty {
 		stderr = stdout
 	}
-	code, err := s.instance().c.Exec(ctx, command, in, stdout, stderr, tty)
+	code, err := s.i.c.Exec(ctx, command, in, stdout, stderr, tty)
 	switch {
 	case err != nil:
 		return fmt.Errorf("failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: %w", err)
@@ -107,7 +116,7 @@ func (s session) AttachContainer(ctx context.Context, _, _, _ string, in io.Read
 	if stderr == nil {
 		stderr = stdout // a terminal has one stream
 	}
-	err := s.instance().c.Attach(ctx, in, stdout, stderr)
+	err := s.i.c.Attach(ctx, in, stdout, stderr)
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
