@@ -57,8 +57,9 @@ func createServerChain(config app.CompletedConfig, writes *ownWrites) (*aggregat
 //go:linkname apiVersionPriorities k8s.io/kubernetes/cmd/kube-apiserver/app.apiVersionPriorities
 var apiVersionPriorities map[schema.GroupVersion]controlplaneapiserver.APIServicePriority
 
-// createKubeAPIServer: see createServerChain. A KubeletClientConfig is there,
-// and not asked for.
+// createKubeAPIServer: see createServerChain. Upstream's New first checks that
+// KubeletClientConfig is set; the check is left out here, because chain.go always
+// sets it.
 func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
 	server, err := config.ControlPlane.New(controlplaneapiserver.KubeAPIServer, delegate)
 	if err != nil {

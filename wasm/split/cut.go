@@ -24,7 +24,8 @@ const (
 // function, absent, which has the rest fetched and then calls what the slot holds:
 // the rest, when it is instantiated, puts its functions into their slots. To tell
 // absent which slot that is, calls through the table leave its number in a global
-// of the engine. What the engine calls by number and does not have gets a stand-in
+// of the engine. (A function for each slot would tell as much, and cost 600 KB of
+// the compressed module.) What the engine calls by number and does not have gets a stand-in
 // of a few bytes, which calls through the table.
 //
 // Both have one memory, one table, and the globals of the engine but that one. The
@@ -102,11 +103,12 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 }
 
 // always are the packages of which all functions are in the engine, whatever the
-// profile says: Go's runtime, of which it depends on the weather what is called,
-// and what changes more often than the profile is made.
+// profile says. Which functions of Go's runtime are called depends on timing and
+// on memory, and no two runs agree. Functions of this project change more often
+// than the profile is made.
 var always = []string{
 	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
-	// Of these it depends on the load.
+	// Which functions of these are called depends on the load.
 	"k8s.io/apiserver/pkg/endpoints/handlers.", "k8s.io/apiserver/pkg/server/filters.",
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
 }

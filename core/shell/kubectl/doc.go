@@ -15,6 +15,10 @@
 //     process's own streams. What upstream ends with os.Exit ends the command.
 //   - When a command's context ends, so do its requests, and nothing that it
 //     prints afterwards is seen.
-//   - Discovery is asked for again when the server's has another ETag, or when
-//     a command meets a type that is not there.
+//   - Discovery is kept between commands, and its ETag is compared before each.
+//     It is asked for again when the server's has another ETag, or when a command
+//     meets a type that is not there. The request bears the name of the command
+//     that needs it.
+//   - OpenAPI documents are kept by the hash in their URLs. What apply has parsed
+//     of them is kept until it was not used for 20 s.
 package kubectl
