@@ -1,7 +1,7 @@
 // Package server is the outside of the native Kubetab: listeners, TLS, the kubeconfig, the keys that live in a data
-// directory, and the files of the playground page. It is not the engine: it serves whatever [http.Handler] it is
-// given and imports nothing of Kubernetes but client-go's kubeconfig format, so that its tests build in seconds.
-// server/cmd/kubetab puts the engine behind it.
+// directory, and the files of the playground page. It is not the engine: it serves any [http.Handler]. It imports core
+// for core.People, whose contexts its kubeconfig has, and links Kubernetes with it. server/cmd/kubetab puts the engine
+// behind it.
 //
 //	           kubetab serve
 //	  :6443 TLS, HTTP/2        :8080 plain HTTP

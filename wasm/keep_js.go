@@ -11,18 +11,19 @@ import (
 	"github.com/kubetab/kubetab/wasm/boundary"
 )
 
-// No entry of the store's has a name like these.
+// Entries beside those of the store's journal, none of which has a name like these.
 const (
 	// identityName is the entry that holds the engine's identity.
 	identityName = "identity"
-	// baseName is the entry that holds what was in the store before the first of the others: that of the snapshot,
-	// or nothing. Who starts from nothing needs it, and who goes on from the snapshot does not.
+	// baseName is the entry that holds the content of the store before the first change: the content of the snapshot's
+	// store, or nothing. An engine that starts without the snapshot needs it; one that resumes the snapshot does not.
 	baseName = "base"
-	// otherName is an entry that the host adds when it gives back those of another build.
+	// otherName is an entry that the host adds when the other entries were kept by another build.
 	otherName = "other"
 )
 
-// keeping has the host keep what happens in the store, and what it has kept of an earlier program happen again.
+// keeping gives the changes of the store to the host, which keeps them from visit to visit. At the next visit the host
+// gives them back, and keeping replays them. docs/module.md#visits has the picture.
 type keeping struct {
 	host *boundary.Host
 	on   atomic.Bool
@@ -32,7 +33,7 @@ type keeping struct {
 	ofOther bool // earlier is of another build
 }
 
-// tap is core.Config.Tap.
+// tap is core.Config.Tap: it gives an entry to the host once keeping is on.
 func (k *keeping) tap(e etcd.Entry) {
 	if k.on.Load() {
 		k.host.Keep(e.Name, e.Record, e.Supersedes)
@@ -46,9 +47,9 @@ func (k *keeping) kept(name string, record []byte) {
 	k.earlier = append(k.earlier, etcd.Entry{Name: name, Record: record})
 }
 
-// begin has a program that starts from nothing go on from what the host has kept, and has what it does kept. Without
-// anything it is the first of its cluster. What is kept and cannot be used is treated as without does. The error is
-// that there is no randomness.
+// begin prepares c for a program that starts without a snapshot: it puts the entries of an earlier program into c, and
+// turns keeping on. If there are none, the program begins a new cluster. If they cannot be used, it does what without
+// does. It returns an error when there is no randomness. A program that will be frozen keeps nothing yet: see goOn.
 func (k *keeping) begin(c *core.Config) error {
 	if c.AwaitIdentity || !k.host.CanKeep() {
 		return nil
@@ -74,7 +75,7 @@ func (k *keeping) begin(c *core.Config) error {
 	return nil
 }
 
-// first makes c that of a new cluster, and has it kept. The error is that there is no randomness.
+// first gives c the identity of a new cluster, and turns keeping on. It returns an error when there is no randomness.
 func (k *keeping) first(c *core.Config) error {
 	identity, err := core.NewIdentity()
 	if err != nil {
@@ -95,9 +96,10 @@ func (k *keeping) keepIdentity(identity []byte) {
 	k.tap(etcd.Entry{Name: identityName, Record: identity})
 }
 
-// without has a program begin without what was kept, which is left as it is: the host is told why. Nothing is added to
-// it; what of another build is kept has a place of its own, so that the new cluster can be kept beside it. The error is
-// that there is no randomness.
+// without has a program begin a new cluster because the kept entries cannot be used, and tells the host why. The entries
+// stay as they are. If this build has kept them, the new cluster is not kept, because its entries would go to the same
+// place. If another build has kept them, the new cluster has a place of its own and is kept. It returns an error when
+// there is no randomness.
 func (k *keeping) without(c *core.Config, why error) error {
 	k.host.NotKept(why.Error())
 	c.Identity, c.Entries, c.OfOtherBuild = nil, nil, false
@@ -108,7 +110,7 @@ func (k *keeping) without(c *core.Config, why error) error {
 	return nil
 }
 
-// takenOver tells the host what of another build's cluster this one cannot read.
+// takenOver tells the host which objects of another build's cluster this build cannot read.
 func (k *keeping) takenOver(left []etcd.LeftOut) {
 	lines := make([]string, len(left))
 	for i, l := range left {
@@ -117,8 +119,9 @@ func (k *keeping) takenOver(left []etcd.LeftOut) {
 	k.host.TakenOver(lines)
 }
 
-// goOn makes a thawed engine what the host has kept of an earlier one, or one of its own, and has what happens from
-// then on kept. What is kept and cannot be used is treated as without does.
+// goOn makes a resumed engine the cluster that the host has kept, or a new cluster if nothing is kept. From then on
+// changes are kept. If the kept entries cannot be used, it tells the host why and makes a new cluster, as without does.
+// It returns the errors of Engine.Base and Engine.Renew.
 func (k *keeping) goOn(ctx context.Context, engine *core.Engine) error {
 	identity, base, entries := k.take()
 	k.on.Store(k.host.CanKeep())
@@ -145,8 +148,9 @@ func (k *keeping) goOn(ctx context.Context, engine *core.Engine) error {
 	return nil
 }
 
-// become makes a thawed engine what the host has kept. The errors are those of Engine.Restore and Engine.TakeOver, and
-// that a part is missing; nothing has happened then.
+// become makes a resumed engine the cluster that the host has kept. It returns an error when the identity is missing,
+// when the base cannot be read, and the errors of Engine.Base, Engine.Restore and Engine.TakeOver; the engine is
+// unchanged then.
 func (k *keeping) become(ctx context.Context, engine *core.Engine, identity, base []byte, entries []etcd.Entry) error {
 	if identity == nil {
 		return fmt.Errorf("%d entries without an identity", len(entries))
@@ -172,7 +176,7 @@ func (k *keeping) become(ctx context.Context, engine *core.Engine, identity, bas
 	return nil
 }
 
-// take returns what the host has kept, which is then the caller's.
+// take returns the entries that the host has given, and forgets them.
 func (k *keeping) take() (identity, base []byte, entries []etcd.Entry) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -77,7 +77,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 		interp.Env(expand.ListEnviron(env...)),
 		interp.Params(append([]string{"--"}, params...)...),
 		interp.StdIO(nil, stdout, stderr),
-		interp.Interactive(true), // aliases
+		interp.Interactive(true), // only an interactive interpreter expands aliases
 		interp.CallHandler(k.call),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return k.exec }),
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
@@ -391,6 +391,7 @@ func (k *session) Run(c *coreutils.Call, env, argv []string) int {
 		}
 		words[i] = word
 	}
-	// The first word is not quoted twice over: an alias is one in no program.
+	// Quote leaves plain words as they are. The child shell therefore expands its own aliases, k and ll, in the first
+	// word: `xargs k get` works here, and in bash it does not.
 	return k.sub(c, strings.Join(words, " "), c.Name, env, nil)
 }
