@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/pem"
@@ -18,13 +17,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubetab/kubetab/internal/testmodule"
 	"github.com/kubetab/kubetab/server/internal/process"
 )
 
@@ -110,46 +109,11 @@ func (s story) tell(t *testing.T, kubectl, config string) {
 	}
 }
 
-// moduleLimit is how long the module may take to start on a machine that is busy with other things.
-const moduleLimit = 3 * time.Minute
-
-// startModule runs the module under Node, behind TLS: over plain HTTP, kubectl sends no credentials.
-func startModule(t *testing.T, module string) string {
+// startModule runs the module behind TLS, and returns its administrator's kubeconfig: over plain HTTP, kubectl sends no
+// credentials.
+func startModule(t *testing.T, wasm string) string {
 	t.Helper()
-	module, err := filepath.Abs(module)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := exec.Command("node", "../wasm/host.mjs", "--wasm", module, "--listen", "127.0.0.1:0", "--config", fmt.Sprintf(`{"nodes":%d}`, storyNodes))
-	host.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // also when the test is killed
-	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	host.Stderr = log
-	stdout, err := host.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := host.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = host.Process.Kill() // it may have ended
-		_ = host.Wait()         // ... and then has told why
-		_ = log.Close()
-		if text, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
-			t.Logf("the module's log:\n%s", text)
-		}
-	})
-	timer := time.AfterFunc(moduleLimit, func() { _ = host.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	timer.Stop()
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
-	if !ok {
-		t.Fatalf("the module does not start: %q, %v", line, err)
-	}
-	target, err := url.Parse(address)
+	target, err := url.Parse(testmodule.Start(t, testmodule.Options{WASM: wasm, Config: fmt.Sprintf(`{"nodes":%d}`, storyNodes)}).URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,22 @@
 package transcripts
 
 import (
-	"bytes"
 	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubetab/kubetab/internal/testmodule"
 )
 
 // start runs "kubetab serve" with everything in memory on ports of its own, without nodes and scheduler as where the
-// transcripts were recorded, and stops it when the test ends. served
-// fails the test where the server panicked or ended.
+// transcripts were recorded, and stops it when the test ends. served fails the test where the server has panicked.
 func start(t *testing.T) (o Options, served func()) {
 	t.Helper()
 	if _, err := os.Stat(*program); err != nil {
@@ -29,28 +28,15 @@ func start(t *testing.T) (o Options, served func()) {
 		o, ok = fromKubeconfig(kubeconfig)
 		return ok
 	})
-	return o, func() { p.healthy(t) }
+	return o, func() { healthy(t, p.output()) }
 }
 
-// startWasm runs the module behind Node, see wasm/host.mjs.
+// startWasm runs the module with the same settings, and stops it when the test ends.
 func startWasm(t *testing.T) (o Options, served func()) {
 	t.Helper()
-	args := []string{"../wasm/host.mjs", "--wasm", *wasm, "--config", `{"nodes":0,"noScheduler":true}`}
-	if *snapshot != "" {
-		args = append(args, "--snapshot", *snapshot)
-	}
-	p := launch(t, "node", args...)
-	p.await(t, func() bool {
-		found := regexp.MustCompile(`(?m)^listening (http\S+)`).FindSubmatch(p.output())
-		if found != nil {
-			o.URL = string(found[1])
-		}
-		return found != nil
-	})
-	if bytes.Contains(p.output(), []byte("without its snapshot")) {
-		t.Fatalf("the engine does not go on from %s:\n%s", *snapshot, p.output())
-	}
-	return o, func() { p.healthy(t) }
+	m := testmodule.Start(t, testmodule.Options{WASM: *wasm, Snapshot: *snapshot, Config: `{"nodes":0,"noScheduler":true}`})
+	t.Cleanup(func() { m.Stop(t) })
+	return Options{URL: m.URL}, func() { healthy(t, m.Log()) }
 }
 
 // process is a server that the test has started. What it prints is kept in a file.
@@ -88,12 +74,12 @@ func launch(t *testing.T, name string, args ...string) *process {
 	return p
 }
 
-func (p *process) output() []byte {
+func (p *process) output() string {
 	data, _ := os.ReadFile(p.log)
-	return data
+	return string(data)
 }
 
-// await waits until ready is true, for five minutes at most: the time that a large module may take to compile.
+// await waits until ready is true, for five minutes at most.
 func (p *process) await(t *testing.T, ready func() bool) {
 	t.Helper()
 	deadline := time.After(5 * time.Minute)
@@ -109,9 +95,9 @@ func (p *process) await(t *testing.T, ready func() bool) {
 	}
 }
 
-func (p *process) healthy(t *testing.T) {
+func healthy(t *testing.T, log string) {
 	t.Helper()
-	if log := p.output(); bytes.Contains(log, []byte("panic")) {
+	if strings.Contains(log, "panic") {
 		t.Errorf("the server panicked:\n%s", tail(log))
 	}
 }
@@ -142,7 +128,7 @@ func fromKubeconfig(path string) (o Options, ok bool) {
 	return Options{URL: config.Clusters[0].Cluster.Server, Token: config.Users[0].User.Token, CA: ca}, err == nil
 }
 
-func tail(log []byte) string {
-	lines := strings.Split(string(log), "\n")
+func tail(log string) string {
+	lines := strings.Split(log, "\n")
 	return strings.Join(lines[max(0, len(lines)-40):], "\n")
 }

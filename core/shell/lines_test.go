@@ -9,15 +9,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/core/shell/lines"
+	"github.com/kubetab/kubetab/internal/testmodule"
 )
 
 var (
@@ -83,30 +82,8 @@ func post(t *testing.T, url, command string) shell.Result {
 	return result
 }
 
-// startModule starts the module under Node, behind HTTP, until the test ends.
+// startModule returns the address of a module that runs until the test ends.
 func startModule(t *testing.T) (url string) {
 	t.Helper()
-	node := exec.Command("node", filepath.Join(here, "../../wasm/host.mjs"), "--wasm", *module)
-	node.Stderr = os.Stderr
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = node.Process.Kill() // it may have ended
-		_ = node.Wait()         // killed
-	})
-	line := make([]byte, 256)
-	n, err := out.Read(line)
-	if err != nil {
-		t.Fatalf("the module has not started: %v", err)
-	}
-	url = string(regexp.MustCompile(`http://\S+`).Find(line[:n]))
-	if url == "" {
-		t.Fatalf("the host says %q", line[:n])
-	}
-	return url
+	return testmodule.Start(t, testmodule.Options{WASM: *module}).URL
 }

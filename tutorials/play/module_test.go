@@ -1,7 +1,6 @@
 package play
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,11 +9,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kubetab/kubetab/internal/testmodule"
 	"github.com/kubetab/kubetab/tutorials"
 	"github.com/kubetab/kubetab/tutorials/evaluate"
 	"github.com/kubetab/kubetab/tutorials/load"
@@ -32,7 +31,11 @@ func TestModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := &page{t: t, url: startModule(t)}
+	snapshot := strings.TrimSuffix(*module, ".wasm") + ".snapshot"
+	if _, err := os.Stat(snapshot); err != nil { // make profile has none
+		snapshot = ""
+	}
+	page := &page{t: t, url: testmodule.Start(t, testmodule.Options{WASM: *module, Snapshot: snapshot}).URL}
 	for _, l := range []*load.Lesson{readSpecimen(t, "", ""), first} {
 		page.play(l)
 	}
@@ -41,35 +44,6 @@ func TestModule(t *testing.T) {
 	if page.do(http.MethodGet, evaluate.Path, nil, &s); s.ID != "" {
 		t.Errorf("after the end: %+v", s)
 	}
-}
-
-// startModule starts the module under Node until the test ends and returns its address.
-func startModule(t *testing.T) string {
-	t.Helper()
-	arguments := []string{"../../wasm/host.mjs", "--wasm", *module}
-	snapshot := strings.TrimSuffix(*module, ".wasm") + ".snapshot"
-	if _, err := os.Stat(snapshot); err == nil { // make profile has none
-		arguments = append(arguments, "--snapshot", snapshot)
-	}
-	node := exec.Command("node", arguments...)
-	node.Stderr = os.Stderr
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = node.Process.Kill() // it may have ended
-		_ = node.Wait()         // killed
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
-	if !ok {
-		t.Fatalf("the module does not start: %q, %v", line, err)
-	}
-	return address
 }
 
 // page asks what a page asks.
