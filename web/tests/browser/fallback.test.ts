@@ -1,30 +1,24 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { inFlight, launch, openPage, ready, settlesTo } from './browser';
-import { openSite, type Site } from './site';
+import type { BrowserContext, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { inFlight, openPage, ready, settlesTo } from './browser';
+import { newBrowser } from './visitors';
 
 // Browsers without SharedWorker: one tab holds the engine in a worker of its own, the others reach it there.
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let context: BrowserContext;
 let leader: Page;
 let follower: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  context = await browser.newContext();
+  context = await here.browser.newContext();
   await context.addInitScript(() => {
     Reflect.deleteProperty(window, 'SharedWorker');
   });
   context.on('page', (page) => page.on('pageerror', (error) => complaints.push(String(error))));
-  leader = await openPage(context, site.url);
-  follower = await openPage(context, site.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+  leader = await openPage(context, here.url);
+  follower = await openPage(context, here.url);
 });
 
 const create = (on: Page, name: string) =>

@@ -1,21 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { openPage } from './browser';
+import { newBrowser } from './visitors';
 
 // The palette has an answer before a hand has left the key.
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let page: Page;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  page = await openPage(await browser.newContext(), site.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+  page = await openPage(await here.browser.newContext(), here.url);
 });
 
 test('among two thousand objects, a key is answered at once', async () => {

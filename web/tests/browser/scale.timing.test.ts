@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage, ready } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { openPage, ready } from './browser';
+import { newBrowser } from './visitors';
 
 // A thousand Pods of one Deployment, on nodes enough for them, while the page stays responsive.
 
@@ -10,20 +10,14 @@ const LIMIT = 120_000;
 /** Milliseconds for which the page's own thread may be busy at a time. */
 const LONGEST_TASK = 200;
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let page: Page;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  page = await openPage(await browser.newContext(), site.url);
+  page = await openPage(await here.browser.newContext(), here.url);
   await page.evaluate(() => window.kubetab.restart({ nodes: 10 }));
   await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
   await ready(page);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
 });
 
 const deployment = {

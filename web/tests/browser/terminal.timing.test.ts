@@ -1,24 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { ready } from './browser';
+import { newBrowser } from './visitors';
 
 // What a first quarter of an hour calls is in the module that a visit waits for. It holds on a machine that has time:
 // where answers are late, leases and watches run out meanwhile, and what is done about that is in the rest.
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let page: Page;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
-  await page.goto(site.url);
+  page = await (
+    await here.browser.newContext({ viewport: { width: 1440, height: 900 } })
+  ).newPage();
+  await page.goto(here.url);
   await ready(page);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
 });
 
 const screen = () => page.locator('.terminal .xterm-rows').innerText();

@@ -1,21 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inFlight, launch, openPage, settlesTo } from './browser';
-import { openSite, type Site } from './site';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inFlight, openPage, settlesTo } from './browser';
+import { newBrowser } from './visitors';
 
 // The same uses of the API, once by plain fetch through the service worker and once straight to the engine.
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let page: Page;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  page = await openPage(await browser.newContext(), site.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+  page = await openPage(await here.browser.newContext(), here.url);
 });
 
 describe.each(['service-worker', 'engine-port'] as const)('through the %s', (transport) => {

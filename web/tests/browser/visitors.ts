@@ -3,11 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launch } from './browser';
 import { openSite, type Site } from './site';
 
-/** The site for the tests of a file, and for each of them a visitor who has never been there. */
-export function newVisitors(): { readonly url: string; readonly context: BrowserContext } {
+/** The site, and a browser for the tests of a file. */
+export function newBrowser(): { readonly url: string; readonly browser: Browser } {
   let site: Site;
   let browser: Browser;
-  let context: BrowserContext;
   beforeAll(async () => {
     [site, browser] = await Promise.all([openSite(), launch()]);
   });
@@ -15,13 +14,27 @@ export function newVisitors(): { readonly url: string; readonly context: Browser
     await browser?.close();
     await site?.close();
   });
+  return {
+    get url() {
+      return site.url;
+    },
+    get browser() {
+      return browser;
+    },
+  };
+}
+
+/** The site for the tests of a file, and for each of them a visitor who has never been there. */
+export function newVisitors(): { readonly url: string; readonly context: BrowserContext } {
+  const here = newBrowser();
+  let context: BrowserContext;
   beforeEach(async () => {
-    context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    context = await here.browser.newContext({ viewport: { width: 1440, height: 900 } });
   });
   afterEach(() => context.close());
   return {
     get url() {
-      return site.url;
+      return here.url;
     },
     get context() {
       return context;

@@ -1,33 +1,26 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
 import {
   controlled,
   inFlight,
   inSharedWorker,
-  launch,
   openPage,
   ready,
   settlesTo,
   sharedWorkers,
   stopServiceWorkers,
 } from './browser';
-import { openSite, type Site } from './site';
+import { newBrowser } from './visitors';
 
 // Tabs, the service worker and the engine come and go independently: what is lost when one of them does.
 
-let browser: Browser;
-let site: Site;
+const here = newBrowser();
 let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
-  context = await browser.newContext();
-  page = await openPage(context, site.url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
+  context = await here.browser.newContext();
+  page = await openPage(context, here.url);
 });
 
 const create = (on: Page, name: string) =>
@@ -42,7 +35,7 @@ const create = (on: Page, name: string) =>
 const get = (on: Page, path: string) => on.evaluate(async (url) => (await fetch(url)).status, path);
 
 test('the worker begins before the code of the page has come, which then finds that one', async () => {
-  const fresh = await browser.newContext();
+  const fresh = await here.browser.newContext();
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -57,7 +50,7 @@ test('the worker begins before the code of the page has come, which then finds t
     await session.detach();
     return targets.map(({ targetId }) => targetId);
   };
-  await early.goto(site.url, { waitUntil: 'commit' });
+  await early.goto(here.url, { waitUntil: 'commit' });
   await expect.poll(workers).toHaveLength(1);
   const begun = await workers();
   release();
@@ -67,7 +60,7 @@ test('the worker begins before the code of the page has come, which then finds t
 });
 
 test('a page gives the service worker its way to the engine before it is asked', async () => {
-  const deaf = await browser.newContext();
+  const deaf = await here.browser.newContext();
   await deaf.addInitScript(() => {
     const { prototype } = ServiceWorkerContainer;
     const listen = prototype.addEventListener as (this: unknown, ...all: unknown[]) => void;
@@ -78,7 +71,7 @@ test('a page gives the service worker its way to the engine before it is asked',
       listen.call(this, type, type === 'message' ? most : hear, ...rest);
     };
   });
-  const own = await openPage(deaf, site.url);
+  const own = await openPage(deaf, here.url);
   expect(await get(own, '/api/v1/namespaces/default')).toBe(200);
   await deaf.close();
 });
@@ -120,7 +113,7 @@ test('many changes in a short time are kept in few transactions', async () => {
 
 test('two tabs see one cluster, and a closed tab leaves no watch behind', async () => {
   const before = await inFlight(page);
-  const second = await openPage(context, site.url);
+  const second = await openPage(context, here.url);
   expect(await create(second, 'from-the-second-tab')).toBe(201);
   expect(await get(page, '/api/v1/namespaces/from-the-second-tab')).toBe(200);
   await second.evaluate(async () => {
@@ -157,7 +150,7 @@ test('a stopped service worker leaves no request behind in the engine', async ()
 
 test('an answer opened as a document cannot run script', async () => {
   const document = await context.newPage();
-  const answer = await document.goto(`${site.url}api/v1/namespaces`);
+  const answer = await document.goto(`${here.url}api/v1/namespaces`);
   expect(answer?.status()).toBe(200);
   expect(answer?.headers()['content-security-policy']).toContain('sandbox');
   await document.close();
@@ -176,9 +169,9 @@ test('a page that was hard-reloaded talks to the engine directly, then through t
 });
 
 test('without any service worker the console works all the same', async () => {
-  const private_ = await browser.newContext({ serviceWorkers: 'block' });
+  const private_ = await here.browser.newContext({ serviceWorkers: 'block' });
   const alone = await private_.newPage();
-  await alone.goto(`${site.url}#console`);
+  await alone.goto(`${here.url}#console`);
   await ready(alone);
   await alone.locator('.code-badge').getByText('200 OK').waitFor();
   await alone.getByRole('button', { name: /^ready/ }).click();
@@ -187,7 +180,7 @@ test('without any service worker the console works all the same', async () => {
 });
 
 test('the engine throws, and every page says so and can start again', async () => {
-  const second = await openPage(context, site.url);
+  const second = await openPage(context, here.url);
   // Go asks for random numbers to make a uid. What is thrown there unwinds through Go: its memory is lost.
   await inSharedWorker(
     page,
@@ -268,7 +261,7 @@ test('with no page open there is no way to an engine: a Status says what to do',
   await stopServiceWorkers(page);
   await page.close();
   const document = await context.newPage();
-  const answer = await document.goto(`${site.url}api/v1/namespaces`);
+  const answer = await document.goto(`${here.url}api/v1/namespaces`);
   expect(answer?.status()).toBe(503);
   expect(answer?.headers()['retry-after']).toBe('5');
   expect(await answer?.json()).toMatchObject({ kind: 'Status', code: 503 });
