@@ -126,6 +126,41 @@ func TestRewriteWhileWriting(t *testing.T) {
 	}
 }
 
+// TestLoadWhileRewriting reads all records again and again while the file is
+// replaced: each time all of them are there.
+func TestLoadWhileRewriting(t *testing.T) {
+	j := mustOpen(t, filepath.Join(t.TempDir(), "db"))
+	for i := range 100 {
+		put(t, j, fmt.Sprint("name", i), "payload")
+	}
+	done := make(chan struct{})
+	var loading sync.WaitGroup
+	for range 2 {
+		loading.Go(func() {
+			for {
+				n := 0
+				if err := j.Load(func(string, string) error { n++; return nil }); err != nil || n != 100 {
+					t.Errorf("%d records of 100: %v", n, err)
+					return
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 50 {
+		if err := j.Rewrite(); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	loading.Wait()
+	mustClose(t, j)
+}
+
 // TestCrashDuringRewrite finds a half-written new file beside the old one.
 func TestCrashDuringRewrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")

@@ -248,18 +248,26 @@ func (j *Journal) Get(name string) (payload string, ok bool, err error) {
 
 // Load calls fn for each record, in the order of the names. The payloads are
 // substrings of what the journal holds, so keeping them costs no memory. It stops
-// at the first error and returns it.
-func (j *Journal) Load(fn func(name, payload string) error) error {
+// at the first error and returns it. Changes wait meanwhile, so fn
+// must not use the journal.
+func (j *Journal) Load(fn func(name, payload string) error) (err error) {
+	// Begun with mu held: a Rewrite exchanges db, and closes the former one when
+	// those who read it have ended.
+	j.mu.Lock()
+	tx, err := j.db.Begin(false)
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	var failed error
-	err := j.db.View(func(tx *buntdb.Tx) error {
-		return tx.Ascend("", func(key, record string) bool {
-			name, payload, err := open(key, record)
-			if err == nil && name != headerName {
-				err = fn(name, payload)
-			}
-			failed = err
-			return err == nil
-		})
+	err = tx.Ascend("", func(key, record string) bool {
+		name, payload, err := open(key, record)
+		if err == nil && name != headerName {
+			err = fn(name, payload)
+		}
+		failed = err
+		return err == nil
 	})
 	return errors.Join(failed, err)
 }
