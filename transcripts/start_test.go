@@ -2,9 +2,11 @@ package transcripts
 
 import (
 	"encoding/base64"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,11 +97,25 @@ func (p *process) await(t *testing.T, ready func() bool) {
 	}
 }
 
+// panicked finds a line that tells of a panic: of Go's runtime, of upstream's handlers and loops, or of the bridge. A
+// request that takes longer than the server allows is told as "panicked: false", or as the panic http.ErrAbortHandler.
+var panicked = regexp.MustCompile(`(?m)^.*(panic: |panic'd|panicked: true|[Oo]bserved a panic|panic serving).*$`)
+
 func healthy(t *testing.T, log string) {
 	t.Helper()
-	if strings.Contains(log, "panic") {
-		t.Errorf("the server panicked:\n%s", tail(log))
+	if p := panicOf(log); p != "" {
+		t.Errorf("the server panicked:\n%s", p)
 	}
+}
+
+// panicOf returns the first panic that a log tells of, with what follows it.
+func panicOf(log string) string {
+	for _, at := range panicked.FindAllStringIndex(log, -1) {
+		if !strings.Contains(log[at[0]:at[1]], http.ErrAbortHandler.Error()) {
+			return head(log[at[0]:])
+		}
+	}
+	return ""
 }
 
 // fromKubeconfig reads address, certificate and token of the administrator. ok is false until the file is complete.
@@ -131,4 +147,28 @@ func fromKubeconfig(path string) (o Options, ok bool) {
 func tail(log string) string {
 	lines := strings.Split(log, "\n")
 	return strings.Join(lines[max(0, len(lines)-40):], "\n")
+}
+
+func head(log string) string {
+	lines := strings.Split(log, "\n")
+	return strings.Join(lines[:min(40, len(lines))], "\n")
+}
+
+// A panic is found wherever it is told of, and a slow request is none.
+func TestPanicked(t *testing.T) {
+	for line, want := range map[string]bool{
+		"panic: runtime error: index out of range":                                             true,
+		`E1122 1 wrap.go:57] "apiserver panic'd" method="GET" URI="/"`:                         true,
+		`E1122 1 runtime.go:221] "Observed a panic" panic="boom"`:                              true,
+		"panic serving GET /api: boom":                                                         true,
+		`finisher.go:175] FinishRequest: post-timeout activity, panicked: true, err: nil`:      true,
+		`finisher.go:175] FinishRequest: post-timeout activity, panicked: false, err: nil`:     false,
+		`E1122 1 runtime.go:221] "Observed a panic" panic="net/http: abort Handler"`:           false,
+		`E1122 1 timeout.go:140] "Post-timeout activity" path="/openapi/v2" result=null`:       false,
+		`E1122 1 wrap.go:53] "Timeout or abort while handling" method="GET" URI="/openapi/v2"`: false,
+	} {
+		if got := panicOf("I1122 before\n"+line+"\nI1122 after") != ""; got != want {
+			t.Errorf("%s: found %v, want %v", line, got, want)
+		}
+	}
 }
