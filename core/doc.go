@@ -18,19 +18,47 @@
 //	               v
 //	core/etcd (in this process)  or  a real etcd
 //
-// It knows Kubernetes. It knows nothing of browsers, sockets, flags or files:
-// those belong to the packages wasm and server, which hand it a Config and
-// serve its Handler. A test holds the arrows to that direction.
+// # Use
 //
-// Invariants:
+// New starts an engine, Engine.Ready waits until it serves, and Engine.Close ends
+// it. Clients in the same process use Engine.RESTConfig; Engine.Handler serves
+// everybody else, behind any HTTP server. The zero Config is an API server in
+// memory without nodes. The examples are programs.
 //
-//   - Behaviour that exists upstream is linked, not written again. What is
-//     written here is assembly, and the two places where upstream waits for
-//     wall-clock time at start (hooks.go) or computes what nobody has asked for
-//     yet (openapi.go).
-//   - An Engine has no package-level state of its own: two engines in one
-//     process work. Upstream has such state, and it bites in three places:
-//     feature gates and the emulated version are one per process (globals.go),
-//     Prometheus registries are shared, and so is klog.
+// A module that imports core needs no replace directives. Build it with
+// -tags grpcnotrace: without the tag, a template engine of golang.org/x/net/trace
+// keeps the linker from dropping unused methods.
+//
+// # For a host that copies the program
+//
+// A page resumes an engine from a copy of another engine's memory, and goes on from
+// what an earlier engine has kept. Programs that start engines in the usual way need
+// none of this: Engine.Freeze, Base, Renew, Restore and TakeOver, Engine.Unserved,
+// NewIdentity, and Config's Tap, Identity, Entries, OfOtherBuild, OnLeftOut and
+// AwaitIdentity. docs/module.md in the repository has the picture.
+//
+// # What belongs to the process
+//
+// Several engines can run in one process. What upstream keeps in variables of the
+// process they share:
+//
+//   - Feature gates and the emulated version. New fails with ErrOtherGates when an
+//     engine that is open has others.
+//   - Prometheus registries, the log (klog), and the capabilities of Pods.
+//   - The variable from which upstream's storage takes its etcd client. New
+//     replaces it once. Addresses that are not an engine's go to the client that
+//     was there before (store.go).
+//   - The provider of metrics of work queues. New replaces it once (workqueues.go).
+//     Work queues of the embedding program that are made afterwards set two of
+//     their gauges only when an engine's /metrics is read.
+//
+// # Invariants
+//
+//   - Behaviour that exists upstream is linked, not written again. Written here is
+//     the assembly, and what upstream does too late or too early for a quick start:
+//     two hooks that wait a second (hooks.go), and OpenAPI documents for which
+//     nobody has asked yet (openapi.go).
+//   - core knows Kubernetes, and no browsers, sockets, flags or files. Those belong
+//     to the packages wasm and server, which import core (imports_test.go).
 //   - Close ends every goroutine that New started.
 package core
