@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,6 +137,10 @@ func (d *document) block(n ast.Node) {
 		d.add(d.code(code))
 		return
 	}
+	if image := pictureIn(n); image != nil {
+		d.pending.WriteString(d.picture(image))
+		return
+	}
 	if err := markdown.Renderer().Render(&d.pending, d.source, n); err != nil {
 		d.problem(d.file, d.line(n), "%v", err)
 	}
@@ -218,7 +221,9 @@ func (d *document) refuse(root ast.Node) {
 		case *ast.Link:
 			d.link(n, string(n.Destination))
 		case *ast.Image:
-			d.picture(n)
+			if pictureIn(n.Parent()) != n || n.Parent().Parent().Kind() != ast.KindDocument {
+				d.problem(d.file, d.line(n), "a picture stands by itself, not in a line of text, a list or a quotation")
+			}
 		}
 		return ast.WalkContinue, nil
 	})
@@ -249,22 +254,6 @@ func (d *document) link(n ast.Node, address string) {
 	if !slices.ContainsFunc(hosts, func(host string) bool { return strings.HasPrefix(address, host) }) {
 		d.problem(d.file, d.line(n), "dead link: %s is neither #/lesson/part/lesson/step nor below %s", address, strings.Join(hosts, ", "))
 	}
-}
-
-// picture leads from the page to a picture in the lesson's folder.
-func (d *document) picture(n *ast.Image) {
-	name := string(n.Destination)
-	if path.Ext(name) != ".svg" || strings.Contains(name, "/") {
-		d.problem(d.file, d.line(n), "a picture is an SVG in the lesson's folder, not %s", name)
-		return
-	}
-	if _, err := fs.Stat(d.fs, d.id+"/"+name); err != nil {
-		d.problem(d.file, d.line(n), "there is no picture %s", name)
-	}
-	if d.plain(n) == "" {
-		d.problem(d.file, d.line(n), "the picture %s has no description", name)
-	}
-	n.Destination = []byte("lessons/" + d.id + "/" + name)
 }
 
 // tooLong looks at the section that ends.

@@ -76,9 +76,9 @@ const info = {
 const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
-await nameWorker();
 const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
 const lessons = await writeLessons();
+await tellEarly();
 const fingerprint = createHash('sha256');
 for (const file of ['index.html', ...files, ...lessons]) {
   fingerprint.update(file).update(await readFile(join(dist, file)));
@@ -106,13 +106,18 @@ const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 say(`web/dist is ready after ${seconds(began)}`);
 
-/** Tells early.js what the engine worker's script is called in this build. */
-async function nameWorker() {
+/** Tells early.js what the engine worker's script is called in this build, and which lessons there are. */
+async function tellEarly() {
   const workers = (await list(dist)).filter((file) => /^assets\/worker-[^/]*\.js$/.test(file));
   if (workers.length !== 1)
     fail(`One script of the engine worker was expected, not ${workers.length}.`);
+  const { parts } = JSON.parse(await readFile(join(dist, 'lessons/index.json'), 'utf8'));
+  const ids = parts.flatMap(({ lessons }) => lessons.map(({ id }) => id));
   const path = join(dist, 'early.js');
-  await writeFile(path, (await readFile(path, 'utf8')).replace('__WORKER__', `./${workers[0]}`));
+  const text = (await readFile(path, 'utf8'))
+    .replace('__WORKER__', `./${workers[0]}`)
+    .replace('__LESSON_IDS__', ids.join(' '));
+  await writeFile(path, text);
 }
 
 /** Lays out lessons/, a file for each lesson and language. Returns their names. */

@@ -21,6 +21,8 @@ try {
       return null; // closed to this window
     }
   };
+  // The build names the lessons. An address of another one begins no cluster: there would be nothing to do in it.
+  const lessons = '__LESSON_IDS__'.split(' ');
   const [, part, lesson] =
     /^#\/lesson\/([a-z0-9-]+)\/([a-z0-9-]+)(?:\/|$)/.exec(location.hash) ?? [];
   const asked = new URLSearchParams(location.search).get('cluster');
@@ -28,7 +30,7 @@ try {
     asked === 'own' || stored('localStorage', `kubetab.title ${folder}{${asked}}`) !== null;
   const cluster =
     [
-      part && `lesson-${part}-${lesson}`,
+      lessons.includes(`${part}/${lesson}`) && `lesson-${part}-${lesson}`,
       /^(shop|custom|broken)$/.test(asked) && `prepared-${asked}`,
       isKnown && asked,
       stored('sessionStorage', `kubetab.in ${folder}`),

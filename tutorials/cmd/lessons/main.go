@@ -49,7 +49,7 @@ func run(from, out string, coverage, schema bool) error {
 	if out == "" {
 		return nil
 	}
-	files, err := pageFiles(os.DirFS(from), all)
+	files, err := pageFiles(all)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ const mostLesson = 20 << 10
 
 func TestPageFiles(t *testing.T) {
 	all := readAll(t)
-	files, err := pageFiles(os.DirFS(root), all)
+	files, err := pageFiles(all)
 	if err != nil {
 		t.Fatal(err)
 	}

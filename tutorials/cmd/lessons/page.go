@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
-	"path"
 
 	"github.com/kubetab/kubetab/tutorials"
 	"github.com/kubetab/kubetab/tutorials/load"
@@ -73,8 +71,8 @@ type (
 	}
 )
 
-// pageFiles are the files of the page by name: the course without texts, each lesson in each language, and pictures.
-func pageFiles(from fs.FS, all *load.Tutorials) (map[string][]byte, error) {
+// pageFiles are the files of the page by name: the course without texts, and each lesson in each language.
+func pageFiles(all *load.Tutorials) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	add := func(name string, value any) error {
 		var out bytes.Buffer
@@ -92,15 +90,6 @@ func pageFiles(from fs.FS, all *load.Tutorials) (map[string][]byte, error) {
 			out.Lessons = append(out.Lessons, entry{id, l.Title, l.Minutes})
 			for _, language := range load.Languages {
 				if err := add(id+"."+language+".json", pageLesson(l, language)); err != nil {
-					return nil, err
-				}
-			}
-			pictures, err := fs.Glob(from, id+"/*.svg")
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range pictures {
-				if files[path.Clean(name)], err = fs.ReadFile(from, name); err != nil {
 					return nil, err
 				}
 			}

@@ -20,19 +20,21 @@ beforeAll(async () => {
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(30_000);
   own = await visit('#cluster');
-  // One that does not exist: it brings nothing into its cluster.
-  lesson = await visit('#/lesson/test/clusters/1');
-  await lesson.evaluate(() => {
-    location.hash = '#cluster';
-  });
+  lesson = await visit('#cluster', context, 'lesson-test-clusters');
 });
 afterAll(async () => {
   await browser?.close();
   await site?.close();
 });
 
-async function visit(place: string, among = context): Promise<Page> {
+/** Opens a tab. It may have been in another cluster before: that of a lesson, which brings nothing into it. */
+async function visit(place: string, among = context, before = ''): Promise<Page> {
   const page = await among.newPage();
+  await page.addInitScript((cluster) => {
+    if (cluster && !sessionStorage.getItem('kubetab.in /')) {
+      sessionStorage.setItem('kubetab.in /', cluster);
+    }
+  }, before);
   page.on('dialog', (dialog) => void dialog.accept());
   await page.goto(site.url + place);
   await ready(page);
@@ -251,7 +253,7 @@ test('the command palette goes to clusters', async () => {
 test('a full storage is told, nothing is lost, and it is kept once there is room', async () => {
   const elsewhere = await browser.newContext();
   const page = await visit('#settings', elsewhere);
-  const other = await visit('#/lesson/full/room', elsewhere);
+  const other = await visit('#cluster', elsewhere, 'lesson-full-room');
   expect(await make(page, 'before')).toBe(201);
   await other.close();
   const session = await elsewhere.newCDPSession(page);
@@ -319,7 +321,10 @@ test('without SharedWorker each cluster has an engine in a tab of its own', asyn
   await old.addInitScript(() => {
     Reflect.deleteProperty(window, 'SharedWorker');
   });
-  const [a, b] = [await visit('#settings', old), await visit('#/lesson/old/browser', old)];
+  const [a, b] = [
+    await visit('#settings', old),
+    await visit('#cluster', old, 'lesson-old-browser'),
+  ];
   expect([a.workers().length, b.workers().length]).toEqual([1, 1]);
   expect([await make(a, 'of-a'), await make(b, 'of-b')]).toEqual([201, 201]);
   expect([await made(a), await made(b)]).toEqual([['of-a'], ['of-b']]);

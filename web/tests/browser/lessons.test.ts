@@ -250,6 +250,14 @@ describe('what is wrong is said, with a way on', () => {
   test('a lesson that does not exist', async () => {
     await page.goto(`${visitor.url}#/lesson/first/nothing/2`);
     await page.getByRole('alert').getByText(english.missing('first/nothing')).waitFor();
+    await ready(page);
+    // It has begun no cluster.
+    expect(await page.evaluate(() => document.documentElement.dataset.cluster)).toBe('own');
+    const held = await page.evaluate(async () =>
+      JSON.stringify((await navigator.locks.query()).held),
+    );
+    expect(held).toContain('kubetab-in /');
+    expect(held).not.toContain('nothing');
     await page.getByRole('alert').getByRole('button', { name: english.all }).click();
     await heading(english.map.title).waitFor();
   });
@@ -345,7 +353,9 @@ test('what does not belong into a text is left out of it', async () => {
   const other = await fresh.newPage();
   const html = `<p id="x" class="dialog" onclick="top.hit=1">kept <em>words</em></p>
     <script>top.hit = 1</script><style>body { display: none }</style><iframe src="/"></iframe>
-    <img src="x" onerror="top.hit=1"><img src="https://example.com/a.svg"><svg onload="top.hit=1"></svg>
+    <img src="x" onerror="top.hit=1"><img src="https://example.com/a.svg"><svg viewBox="0 0 9 9" onload="top.hit=1" class="dialog" style="position: fixed">
+    <script>top.hit = 1</script><a href="javascript:top.hit=1"><text>four</text></a><image href="/a.svg"/><use href="#a"/>
+    <foreignObject><b>five</b></foreignObject><path d="M0 0" class="ink-get" fill="url(/a.svg)" stroke="none"/></svg>
     <a href="javascript:top.hit=1">one</a><a href="https://kubernetes.io/">two</a><a href="#lessons">three</a>
     <form action="/"><input name="a"><button>four</button></form>`;
   const steps = request.steps.map((step) => ({ ...step, blocks: [{ kind: 'html', html }] }));
@@ -361,10 +371,56 @@ test('what does not belong into a text is left out of it', async () => {
   }));
   expect(found.hit).toBe(false);
   expect(found.html.replaceAll(/\s+/g, ' ').trim()).toBe(
-    '<p>kept <em>words</em></p> one<a href="https://kubernetes.io/" target="_blank" rel="noopener noreferrer">two</a>' +
+    '<p>kept <em>words</em></p> <svg viewBox="0 0 9 9"> <path d="M0 0" class="ink-get" stroke="none"></path></svg> one<a href="https://kubernetes.io/" target="_blank" rel="noopener noreferrer">two</a>' +
       '<a href="#lessons">three</a> four',
   );
   await fresh.close();
+});
+
+describe.each([
+  ['light', 'en'],
+  ['dark', 'zh'],
+] as const)('pictures: %s, %s', (theme, language) => {
+  test.each([
+    ['read/watch', 'kubectl', 'watch'],
+    ['life/finalizers', 'free', 'bad'],
+    ['apply/ownership', 'share', 'owner-1'],
+  ])('%s shows what it is about in the colours of the theme', async (id, step, ink) => {
+    const text = lesson(id, language);
+    const number = text.steps.findIndex((one) => one.id === step) + 1;
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.goto(`${visitor.url}?lang=${language}#/lesson/${id}/${number}`);
+    const drawing = page.locator('.lesson-text svg[role=img]');
+    await drawing.scrollIntoViewIfNeeded();
+    await ready(page);
+    // Nothing of it is left out.
+    const drawn = text.steps[number - 1]?.blocks.find(
+      (block) => block.kind === 'html' && block.html.includes('<svg'),
+    );
+    const source = drawn?.kind === 'html' ? drawn.html : '';
+    const html = await drawing.evaluate((element) => element.outerHTML);
+    for (const tag of ['g', 'path', 'rect', 'circle', 'text']) {
+      const count = (of: string) => of.split(`<${tag} `).length + of.split(`<${tag}>`).length;
+      expect(count(html), tag).toBe(count(source));
+    }
+    const [is, should] = await drawing.evaluate((element, name) => {
+      const probe = document.createElement('i');
+      probe.style.color = `var(--${name})`;
+      element.after(probe);
+      const colours = [element.querySelector(`.ink-${name}`), probe].map((each) =>
+        each ? getComputedStyle(each).color : '',
+      );
+      probe.remove();
+      return colours;
+    }, ink);
+    expect(is).toBe(should);
+    const camera = new Camera(page, {
+      prefix: `lesson-${language}-`,
+      theme,
+      sizes: ['wide', 'phone'],
+    });
+    await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
+  });
 });
 
 test('the palette goes to lessons by their names in either language, and to steps', async () => {

@@ -11,7 +11,10 @@ import {
 
 // public/early.js can import nothing: that it goes by the same names as the page and the workers is shown here.
 
-const program = readFileSync(resolve(import.meta.dirname, '../../public/early.js'), 'utf8');
+const program = readFileSync(resolve(import.meta.dirname, '../../public/early.js'), 'utf8').replace(
+  '__LESSON_IDS__',
+  'first/request read/watch',
+);
 
 interface Visit {
   readonly search?: string;
@@ -92,12 +95,18 @@ test.each([
   expect(visit({ search, local }).cluster).toBe('own');
 });
 
-test.each(['#/lesson/read', '#/lesson/Read/watch', '#/lesson/read/..%2Fwatch', '#/lesson//watch'])(
-  '%s is no lesson',
-  (hash) => {
-    expect(visit({ hash }).cluster).toBe('own');
-  },
-);
+test.each([
+  '#/lesson/read',
+  '#/lesson/Read/watch',
+  '#/lesson/read/..%2Fwatch',
+  '#/lesson//watch',
+  '#/lesson/read/gone',
+  '#/lesson/read/watching',
+  '#lessons',
+])('%s is no lesson: it begins no cluster', (hash) => {
+  expect(visit({ hash }).cluster).toBe('own');
+  expect(visit({ hash, session: { 'kubetab.in /site/': 'mine' } }).cluster).toBe('mine');
+});
 
 test('what a tab kept of a cluster is checked, too', () => {
   expect(visit({ session: { 'kubetab.in /site/': 'a/b' } }).cluster).toBe('own');

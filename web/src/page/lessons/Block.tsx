@@ -1,3 +1,5 @@
+import '../style/lesson-code.css';
+import '../style/lesson-text.css';
 import { useMemo } from 'preact/hooks';
 import { draft } from '../console/draft';
 import { focusTerminal } from '../frame/focus-terminal';
@@ -15,13 +17,13 @@ import { words } from './words';
 const CLEAR_LINE = '\x15';
 
 /** A piece of a lesson's text: prose, or code with what can be done with it. */
-export function BlockView({ block, base }: { block: Block; base: URL }) {
-  if (block.kind === 'html') return <Prose html={block.html} base={base} />;
+export function BlockView({ block }: { block: Block }) {
+  if (block.kind === 'html') return <Prose html={block.html} />;
   return <CodeBlock block={block} />;
 }
 
-export function Prose({ html, base }: { html: string; base: URL }) {
-  const elements = useMemo(() => elementsOf(html, base), [html, base]);
+export function Prose({ html }: { html: string }) {
+  const elements = useMemo(() => elementsOf(html), [html]);
   return <div class="prose">{elements}</div>;
 }
 

@@ -1,3 +1,4 @@
+import '../style/lesson.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { spell } from '../control/settings-text';
 import { PaneBar } from '../frame/PaneBar';
@@ -7,7 +8,7 @@ import { BlockView } from './Block';
 import type { Lesson, Step } from './course';
 import { state, trouble, tryAgain } from './follow';
 import { enterLesson, isHere, leaveLesson, lessonHere } from './home';
-import { FOLDER, lessonOf, loadLesson, neighbour, shown } from './load';
+import { lessonOf, loadLesson, neighbour, shown } from './load';
 import { pathOf } from './place';
 import { isDone, notKept, progressOf, unreadable } from './progress';
 import { resetLesson } from './reset';
@@ -140,10 +141,7 @@ function Body({ lesson, asked }: { lesson: Lesson; asked: number | null }) {
             {step.title}
           </h2>
           <Notes lesson={lesson} wrong={asked !== null && asked > all ? asked : null} />
-          {at === 0 &&
-            lesson.intro.map((block, i) => (
-              <BlockView key={i} block={block} base={new URL(`${lesson.id}/`, FOLDER)} />
-            ))}
+          {at === 0 && lesson.intro.map((block, i) => <BlockView key={i} block={block} />)}
           <StepView key={step.id} lesson={lesson} step={step} />
         </article>
       </div>

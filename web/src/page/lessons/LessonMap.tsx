@@ -1,3 +1,4 @@
+import '../style/lesson-map.css';
 import type { Entry, Part } from './course';
 import { lessonHere } from './home';
 import { course, entries, loadCourse, shown } from './load';

@@ -1,4 +1,3 @@
-import '../style/lessons.css';
 import { useEffect } from 'preact/hooks';
 import { route } from '../frame/route';
 import { Guide } from './Guide';

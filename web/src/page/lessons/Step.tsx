@@ -1,3 +1,4 @@
+import '../style/lesson-step.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { refused } from '../engine/ask';
@@ -5,7 +6,6 @@ import { answer } from './answer';
 import { BlockView } from './Block';
 import type { Check, Hint, Lesson, Prediction, Step } from './course';
 import { type CheckState, type StepState, state } from './follow';
-import { FOLDER } from './load';
 import { note, progressOf } from './progress';
 import { Solution } from './Solution';
 import { words } from './words';
@@ -17,7 +17,6 @@ interface StepProps {
 
 /** One step: its text, a guess, its checks, hints where something is wrong, and a solution for who asks for it. */
 export function StepView({ lesson, step }: StepProps) {
-  const base = new URL(`${lesson.id}/`, FOLDER);
   const now = state.value?.steps.find(({ id }) => id === step.id);
   // A guess comes before the first thing to be done.
   const first = step.blocks.findIndex((block) => block.kind === 'code' && block.actions?.length);
@@ -26,13 +25,13 @@ export function StepView({ lesson, step }: StepProps) {
   return (
     <>
       {before.map((block, i) => (
-        <BlockView key={i} block={block} base={base} />
+        <BlockView key={i} block={block} />
       ))}
       {step.predict && (
         <Guess lesson={lesson} step={step} predict={step.predict} isDone={now?.done === true} />
       )}
       {after.map((block, i) => (
-        <BlockView key={i} block={block} base={base} />
+        <BlockView key={i} block={block} />
       ))}
       <Checks lesson={lesson} step={step} now={now} />
       <Hints hints={step.hints} shown={now?.hints ?? []} />

@@ -1,4 +1,4 @@
-import '../style/lessons.css';
+import '../style/lesson-strip.css';
 import { Icon } from '../frame/icons';
 import { state } from './follow';
 import { goToLessons, leaveLesson, lessonHere } from './home';

@@ -44,7 +44,7 @@ export const turned = signal('');
 const again = signal(0);
 
 const PATH = '/kubetab/lesson';
-/** Between two tries to follow, in ms. */
+/** Between two watches, in ms: one that ends at once, as of an engine that closes, shall not be asked for without end. */
 const PAUSE = 1000;
 
 const settings = computed(() =>
@@ -86,7 +86,7 @@ async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
       const answer = await askAsAdmin('lesson', `${PATH}?watch=1`, { signal: gone });
       if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text());
       await read(lesson, answer.body.getReader());
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      await pause(PAUSE, gone);
     }
   } catch (error) {
     // An engine that is gone is told by `ready`.
@@ -94,6 +94,20 @@ async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
     const missing = error instanceof Refused && error.status === 404;
     trouble.value = { missing, why: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Waits, and no longer than until the signal. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
 }
 
 /** Whether this engine looks at the lesson already: it has outlived the page that began it. */

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { h } from 'preact';
 
 /**
@@ -6,9 +6,9 @@ import { h } from 'preact';
  * still, nothing is given to the page as HTML: a document without scripts or network parses it, and the elements on a
  * short list are made anew, with the few attributes that are named here.
  */
-export function elementsOf(html: string, base: URL): ComponentChildren {
+export function elementsOf(html: string): ComponentChildren {
   const { body } = new DOMParser().parseFromString(html, 'text/html');
-  return childrenOf(body, base);
+  return childrenOf(body);
 }
 
 const PLAIN = new Set(
@@ -19,21 +19,50 @@ const PLAIN = new Set(
 /** What holds no text for a reader. */
 const DROPPED = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'embed']);
 
-function childrenOf(node: Node, base: URL): ComponentChildren[] {
-  return [...node.childNodes].map((child) => elementOf(child, base));
+/** What a picture consists of; tutorials/load/picture.go has the same lists. */
+const DRAWN = new Set('svg g path line rect circle ellipse polyline polygon text tspan'.split(' '));
+const DRAWN_WITH = new Set(
+  (
+    'viewBox d x y x1 y1 x2 y2 dx dy r rx ry cx cy width height points transform text-anchor stroke-width stroke-dasharray ' +
+    'role aria-label'
+  ).split(' '),
+);
+/** Either no colour or the one of an ink. */
+const PAINTS = new Set(['fill', 'stroke']);
+/** Colours of the theme, in style/lesson-text.css. */
+const INKS = /^ink-[a-z0-9-]+( ink-[a-z0-9-]+)*$/;
+
+function childrenOf(node: Node): ComponentChildren[] {
+  return [...node.childNodes].map(elementOf);
 }
 
-function elementOf(node: Node, base: URL): ComponentChildren {
+function elementOf(node: Node): ComponentChildren {
   if (node.nodeType === Node.TEXT_NODE) return node.nodeValue;
   if (!(node instanceof Element)) return null;
   const name = node.localName;
+  if (node instanceof SVGElement) return drawing(node);
   if (DROPPED.has(name)) return null;
-  const children = childrenOf(node, base);
+  const children = childrenOf(node);
   if (name === 'a') return link(node, children);
-  if (name === 'img') return image(node, base);
   // What is code is said the same in every language.
   if (name === 'code' || name === 'pre') return h(name, { translate: false }, children);
   return PLAIN.has(name) ? h(name, null, children) : children;
+}
+
+/** A picture is part of the page, so that it has the colours of the theme, and comes with the text. */
+function drawing(element: Element): ComponentChildren {
+  const name = element.localName;
+  if (!DRAWN.has(name)) return null;
+  const given: Record<string, string> = {};
+  for (const { name, value } of element.attributes) {
+    const isPlain = value === 'none' || value === 'currentColor';
+    if (DRAWN_WITH.has(name) || (PAINTS.has(name) && isPlain)) given[name] = value;
+    if (name === 'class' && INKS.test(value)) given.class = value;
+  }
+  const children = [...element.childNodes].map((child) =>
+    child instanceof Element ? drawing(child) : child.nodeValue,
+  );
+  return h(name, given, children);
 }
 
 function link(node: Element, children: ComponentChildren): ComponentChildren {
@@ -45,11 +74,4 @@ function link(node: Element, children: ComponentChildren): ComponentChildren {
       {children}
     </a>
   );
-}
-
-/** A picture lies beside the lesson's text: a name, and nothing that leads elsewhere. */
-function image(node: Element, base: URL): VNode | null {
-  const name = node.getAttribute('src') ?? '';
-  if (!/^[a-z0-9][a-z0-9._-]*\.(svg|png)$/i.test(name)) return null;
-  return <img src={new URL(name, base).href} alt={node.getAttribute('alt') ?? ''} loading="lazy" />;
 }

@@ -15,7 +15,7 @@ export type Loaded<T> =
   | { readonly state: 'failed'; readonly trouble: LoadTrouble };
 
 /** The folder of the lessons' texts. */
-export const FOLDER = new URL('lessons/', scope);
+const FOLDER = new URL('lessons/', scope);
 
 export const course = signal<Loaded<Course>>({ state: 'loading' });
 let asked = false;
