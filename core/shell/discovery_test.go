@@ -112,7 +112,7 @@ func awaitDiscovery(t *testing.T, resource, version string) {
 // established is a line that waits until a new CRD of a kind is established. It waits for names first: where there is no
 // condition at all yet, kubectl wait fails.
 func established(crd, kind string) string {
-	return fmt.Sprintf("kubectl wait crd/%[1]s --for=jsonpath='{.status.acceptedNames.kind}'=%[2]s --timeout=30s && kubectl wait crd/%[1]s --for=condition=established --timeout=30s", crd, kind)
+	return fmt.Sprintf("kubectl wait crd/%[1]s --for=jsonpath='{.status.acceptedNames.kind}'=%[2]s --timeout=10m && kubectl wait crd/%[1]s --for=condition=established --timeout=10m", crd, kind)
 }
 
 // requests are those that the engine has had since it started, oldest first.

@@ -66,7 +66,7 @@ func (s *seat) reads(pattern string) {
 	s.t.Helper()
 	const most = 8 << 10
 	re := regexp.MustCompile(pattern)
-	limit := time.After(6 * patience)
+	limit := time.After(patience)
 	text := s.rest
 	for {
 		if at := re.FindStringIndex(text); at != nil {

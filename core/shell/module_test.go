@@ -19,7 +19,7 @@ func TestModule(t *testing.T) {
 	}
 	url := startModule(t)
 	s := sitAt(t, url)
-	s.types("kubectl create deployment web --image=nginx && kubectl rollout status deployment/web --timeout=60s\r")
+	s.types("kubectl create deployment web --image=nginx && kubectl rollout status deployment/web --timeout=10m\r")
 	s.sees(`successfully rolled out\n`)
 
 	t.Run("a shell in a container", func(t *testing.T) {

@@ -57,7 +57,7 @@ func run(m *testing.M) (code int, err error) {
 	shared.requests = requestlog.New(requestlog.Options{Records: 5000})
 	config := core.Config{Nodes: 2, Requests: shared.requests, DefaultUser: &user.DefaultInfo{Name: "page", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}}
 	config.Admit(shared.tokens)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if shared.engine, err = core.New(context.Background(), config); err != nil {
 		return 1, err
