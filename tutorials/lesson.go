@@ -2,8 +2,10 @@ package tutorials
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -26,7 +28,7 @@ type Lesson struct {
 	// Alone says that the lesson moves the clock, compacts the store, or does something else that would disturb other
 	// lessons in the same cluster: tests give it a cluster of its own. A learner's lesson always has one.
 	Alone bool `json:"alone,omitempty"`
-	// Engine is what the engine is started with; empty means as always.
+	// Engine is what the engine is started with when the lesson begins; empty means as always.
 	Engine *Engine `json:"engine,omitempty"`
 	Clock  *Clock  `json:"clock,omitempty"`
 	// Objects names what checks look at.
@@ -35,7 +37,7 @@ type Lesson struct {
 	Challenge *Step              `json:"challenge,omitempty"`
 }
 
-// Engine is what an engine is started with for a lesson.
+// Engine is what an engine is started with for a lesson. What is empty is as always.
 type Engine struct {
 	// EmulatedVersion is as --emulated-version, such as "1.36".
 	EmulatedVersion string `json:"emulatedVersion,omitempty"`
@@ -43,6 +45,12 @@ type Engine struct {
 	RuntimeConfig map[string]string `json:"runtimeConfig,omitempty"`
 	// FeatureGates is as --feature-gates.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+}
+
+// Same reports whether two engines are started with the same. Nil is as an empty one.
+func (e *Engine) Same(other *Engine) bool {
+	a, b := cmp.Or(e, &Engine{}), cmp.Or(other, &Engine{})
+	return a.EmulatedVersion == b.EmulatedVersion && maps.Equal(a.RuntimeConfig, b.RuntimeConfig) && maps.Equal(a.FeatureGates, b.FeatureGates)
 }
 
 // Clock is how the cluster's clock begins.
@@ -72,7 +80,10 @@ func (w *Watched) UnmarshalJSON(data []byte) error {
 
 // Step is a step of a lesson, or its challenge. Its text is the section with the same id.
 type Step struct {
-	ID     string  `json:"id" jsonschema:"pattern=^[a-z0-9-]+$"`
+	ID string `json:"id" jsonschema:"pattern=^[a-z0-9-]+$"`
+	// Engine is what the learner starts the engine again with in this step, on the same objects: all of its settings. An
+	// empty one is the usual engine.
+	Engine *Engine `json:"engine,omitempty"`
 	Checks []Check `json:"checks" jsonschema:"minItems=1"`
 	Hints  []Hint  `json:"hints,omitempty"`
 	// Predict is a guess that the text asks for. It has no effect on checks.

@@ -1,5 +1,7 @@
 package tutorials
 
+import "encoding/json"
+
 // File is a file of a lesson with its name in its folder.
 type File struct {
 	Name string `json:"name"`
@@ -11,8 +13,9 @@ type Begin struct {
 	Lesson Lesson `json:"lesson"`
 	// Start are the manifests of start/, in the order in which they are applied.
 	Start []File `json:"start,omitempty"`
-	// Progress are the ids of checks that had been true, for a lesson that somebody comes back to.
-	Progress []string `json:"progress,omitempty"`
+	// Progress is how the lesson stood when it was last looked at, for one that somebody comes back to: the Steps of that
+	// State. Steps and checks that the lesson does not have are passed over.
+	Progress []StepState `json:"progress,omitempty"`
 }
 
 // State is what GET /kubetab/lesson answers.
@@ -46,6 +49,9 @@ type CheckState struct {
 	Seen   string `json:"seen,omitempty"`
 	// At is when it became true, in RFC 3339.
 	At string `json:"at,omitempty"`
+	// Request is what made the check true, for the `earlier` of a later engine, and without what is large in it. It is
+	// there if an expression of the lesson looks at it.
+	Request json.RawMessage `json:"request,omitempty"`
 	// Error is why the check cannot be looked at.
 	Error string `json:"error,omitempty"`
 }

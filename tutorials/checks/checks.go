@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	celast "github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -96,10 +97,19 @@ func isName(s string) bool {
 type Expression struct {
 	program cel.Program
 	uses    []string
+	earlier []string
 }
 
 // Uses reports whether the expression looks at a variable.
 func (e *Expression) Uses(name string) bool { return slices.Contains(e.uses, name) }
+
+// UsesEarlier reports whether the expression looks at the request that made a check true.
+func (e *Expression) UsesEarlier(check string) bool {
+	return e != nil && (slices.Contains(e.earlier, check) || slices.Contains(e.earlier, all))
+}
+
+// all stands for every check, in an expression that does not name those it looks at.
+const all = "*"
 
 // Bool compiles an expression that is true or false.
 func (c *Compiler) Bool(text string) (*Expression, error) { return c.compile(text, cel.BoolType) }
@@ -129,7 +139,7 @@ func (c *Compiler) compile(text string, want *cel.Type) (*Expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("does not compile: %w", err)
 	}
-	return &Expression{program, uses}, nil
+	return &Expression{program, uses, earlierOf(parsed.NativeRep().Expr())}, nil
 }
 
 func shown(cost uint64) string {
@@ -178,6 +188,37 @@ func look(e celast.Expr) (uses []string, err error) {
 		}
 	}))
 	return uses, err
+}
+
+// earlierOf finds the checks at whose requests an expression looks: earlier.name and earlier["name"].
+func earlierOf(e celast.Expr) []string {
+	isEarlier := func(e celast.Expr) bool { return e.Kind() == celast.IdentKind && e.AsIdent() == Earlier }
+	var names []string
+	uses := 0 // of the variable; more than names are if it is used in another way
+	celast.PreOrderVisit(e, celast.NewExprVisitor(func(e celast.Expr) {
+		switch e.Kind() {
+		case celast.IdentKind:
+			if isEarlier(e) {
+				uses++
+			}
+		case celast.SelectKind:
+			if s := e.AsSelect(); isEarlier(s.Operand()) {
+				names = append(names, s.FieldName())
+			}
+		case celast.CallKind:
+			args := e.AsCall().Args()
+			if e.AsCall().FunctionName() != operators.Index || !isEarlier(args[0]) || args[1].Kind() != celast.LiteralKind {
+				return
+			}
+			if name, ok := args[1].AsLiteral().Value().(string); ok {
+				names = append(names, name)
+			}
+		}
+	}))
+	if uses > len(names) {
+		return []string{all}
+	}
+	return names
 }
 
 // sizes says how large things are taken to be that nothing is known of.

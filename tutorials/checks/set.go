@@ -3,6 +3,7 @@ package checks
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubetab/kubetab/tutorials"
@@ -16,6 +17,8 @@ type Check struct {
 	Is   *Expression
 	Seen *Expression // nil without
 	For  time.Duration
+	// IsEarlier says that an expression of the lesson looks at the request that made the check true.
+	IsEarlier bool
 }
 
 // Hint is a hint that can be evaluated. Exactly one of When and State is not nil.
@@ -121,6 +124,11 @@ func Compile(l *tutorials.Lesson) ([]Check, []Hint, error) {
 				fault(fmt.Sprintf("%s.checks[%d].after", at, j), "there is no other check %q", one.After)
 			}
 		}
+	}
+	for i := range checks {
+		uses := func(e *Expression) bool { return e.UsesEarlier(checks[i].ID) }
+		checks[i].IsEarlier = slices.ContainsFunc(checks, func(c Check) bool { return uses(c.Is) || uses(c.Seen) }) ||
+			slices.ContainsFunc(hints, func(h Hint) bool { return uses(h.When) || uses(h.State) || uses(h.Until) })
 	}
 	return checks, hints, errors.Join(faults...)
 }

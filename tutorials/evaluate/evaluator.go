@@ -60,7 +60,7 @@ var ErrInvalid = errors.New("the lesson is not valid")
 var errClosed = errors.New("the evaluator has been closed")
 
 // Begin applies a lesson's start and looks at its checks from then on, in place of those of an earlier lesson. With keep
-// the cluster is left as it is, and checks in Progress count as true. It returns when the lesson is ready. Errors: a check
+// the cluster is left as it is. The lesson goes on from Progress. It returns when the lesson is ready. Errors: a check
 // that does not compile (ErrInvalid), a manifest that cannot be applied, ctx's.
 func (e *Evaluator) Begin(ctx context.Context, b tutorials.Begin, keep bool) error {
 	e.begin.Lock()

@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -147,6 +149,60 @@ func (x *exchange) forget() {
 }
 
 func none() any { return nil }
+
+// mostRemembered is how large a request may be that is kept for another engine, in bytes of JSON.
+const mostRemembered = 4 << 10
+
+// remember writes a request for CheckState.Request, without what makes it too large: text that is parsed as well, events,
+// the items of a list, bodies. It is nil for a request whose head alone is too large.
+func (x *exchange) remember() json.RawMessage {
+	all := maps.Clone(x.fields)
+	for name, make := range x.lazy {
+		all[name] = make()
+	}
+	answer, ok := all["answer"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	answer = maps.Clone(answer)
+	all["answer"] = answer
+	for _, without := range []func(){
+		func() {},
+		func() { answer["text"] = "" },
+		func() { all["events"] = []any{} },
+		func() {
+			if body, ok := answer["body"].(map[string]any); ok && body["items"] != nil {
+				body = maps.Clone(body)
+				delete(body, "items")
+				answer["body"] = body
+			}
+		},
+		func() { answer["body"] = nil },
+		func() { all["body"] = nil },
+	} {
+		without()
+		if text, err := json.Marshal(all); err == nil && len(text) <= mostRemembered {
+			return text
+		}
+	}
+	return nil
+}
+
+// remembered reads what remember has written; nil is for what is none. Its id is smaller than those of all other requests,
+// which another engine counts.
+func remembered(text json.RawMessage) ref.Val {
+	var fields map[string]any
+	if len(text) == 0 || utiljson.Unmarshal(text, &fields) != nil || fields == nil {
+		return nil
+	}
+	at, _ := fields["at"].(string)
+	when, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return nil
+	}
+	fields["id"], fields["at"] = 0, when
+	return types.DefaultTypeAdapter.NativeToValue(fields)
+}
 
 func emptyAnswer() map[string]any {
 	return map[string]any{"headers": map[string]any{}, "body": nil, "text": "", "warnings": []any{}, "reason": ""}

@@ -75,21 +75,43 @@ func newRun(e *Evaluator, b tutorials.Begin, all []checks.Check, hints []checks.
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for _, c := range all {
-		one := &check{Check: c, state: tutorials.CheckState{ID: c.ID}}
-		if slices.Contains(b.Progress, c.ID) && c.Kind != "never" {
-			one.state.Done, one.sticky = true, c.Kind != "now" && c.Kind != "answer"
-		}
-		r.checks = append(r.checks, one)
+		r.checks = append(r.checks, &check{Check: c, state: tutorials.CheckState{ID: c.ID}})
 	}
 	for _, h := range hints {
 		r.hints = append(r.hints, &hint{Hint: h})
 	}
-	for i, step := range b.Lesson.All() {
-		r.stepsDone[i] = len(b.Progress) > 0 && !slices.ContainsFunc(step.Checks, func(c tutorials.Check) bool {
-			return c.Never == "" && !slices.Contains(b.Progress, c.ID)
-		})
-	}
+	r.restore(b.Progress)
 	return r
+}
+
+// restore takes over how the lesson stood when another run of it ended. A now that was true is looked at again, and so is
+// whether the objects of a none are there: the engine may have other settings.
+func (r *run) restore(progress []tutorials.StepState) {
+	steps := r.begin.Lesson.All()
+	for _, s := range progress {
+		if i := slices.IndexFunc(steps, func(one tutorials.Step) bool { return one.ID == s.ID }); i >= 0 {
+			r.stepsDone[i] = s.Done
+		}
+		for _, was := range s.Checks {
+			i := slices.IndexFunc(r.checks, func(c *check) bool { return c.ID == was.ID })
+			if i < 0 {
+				continue
+			}
+			c := r.checks[i]
+			if c.Kind == "never" {
+				c.state.Failed = was.Failed
+				continue
+			}
+			if !was.Done {
+				continue
+			}
+			c.state = tutorials.CheckState{ID: c.ID, Done: true, Seen: was.Seen, At: was.At}
+			c.sticky = c.Kind != "now" && c.Kind != "answer"
+			if earlier := remembered(was.Request); c.IsEarlier && earlier != nil {
+				c.state.Request, r.earlier[c.ID] = was.Request, earlier
+			}
+		}
+	}
 }
 
 // start applies what the lesson begins with and arms its checks.
@@ -459,6 +481,9 @@ func (r *run) becomes(c *check, x *exchange, variables map[string]any) {
 	if x != nil && c.Is.Uses(checks.Request) {
 		c.since = x.id
 		r.earlier[c.ID] = x.val()
+		if c.IsEarlier {
+			c.state.Request = x.remember()
+		}
 	} else if c.since = r.lastWrite; c.since == 0 {
 		c.since = r.lastID
 	}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/cel-go/common/types/ref"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubetab/kubetab/core/requestlog"
@@ -142,6 +144,114 @@ func TestEachKindOfCheck(t *testing.T) {
 	r.request(sweep)
 	if c := r.state().Steps[0].Checks[4]; c.Done || !c.Failed {
 		t.Errorf("never: %+v", c)
+	}
+}
+
+// TestProgressOutlivesTheEngine: a run that is given the state of another one goes on from there. What it was given is all
+// that it has: requests are counted anew, and objects come by other watches.
+func TestProgressOutlivesTheEngine(t *testing.T) {
+	steps := []tutorials.Step{
+		{ID: "one", Checks: []tutorials.Check{
+			{ID: "first", Once: `request.path == "/a"`, Seen: `request.answer.body.metadata.uid`},
+			{ID: "there", Now: `cm.exists(o, o.metadata.name == "a")`},
+			{ID: "calm", Never: `request.verb == "deletecollection"`},
+		}},
+		{ID: "two", Checks: []tutorials.Check{
+			{ID: "gone", None: `cm.exists(o, o.metadata.name == "held")`},
+			{ID: "second", Once: `request.path == "/b" && request.id > earlier.first.id && request.answer.body.metadata.uid == earlier.first.answer.body.metadata.uid && request.at > earlier.first.at`, After: "first"},
+			{ID: "calmer", Never: `request.path == "/c"`},
+		}},
+	}
+	answered := func(id, at int64, path string) requestlog.Passing {
+		p := get(id, path)
+		p.Begin = at
+		p.ResponseHeader = http.Header{"Content-Type": {"application/json"}}
+		text := `{"metadata":{"uid":"u1"},"text":"` + strings.Repeat("x", mostRemembered/2) + `"}`
+		p.ResponseBody = requestlog.Bytes{Data: []byte(text), Size: int64(len(text))}
+		return p
+	}
+	r := begin(t, nil, steps...)
+	r.object("held", named("held"))
+	r.object("a", named("a"))
+	r.request(answered(7, 1000, "/a"))
+	r.request(get(8, "/c"))
+	expect(t, r, "before", "first there calm")
+	kept, err := json.Marshal(r.state().Steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) > 2*mostRemembered {
+		t.Errorf("the state has %d bytes", len(kept))
+	}
+
+	again := begin(t, nil, steps...)
+	var progress []tutorials.StepState
+	if err := json.Unmarshal(kept, &progress); err != nil {
+		t.Fatal(err)
+	}
+	again.restore(append(progress, tutorials.StepState{ID: "unknown", Done: true, Checks: []tutorials.CheckState{{ID: "unknown", Done: true}}}))
+	again.look(nil, "")
+	s := again.state().Steps
+	if !s[0].Done || s[1].Done || !s[0].Checks[0].Done || s[0].Checks[0].Seen != "u1" || s[0].Checks[0].At == "" {
+		t.Errorf("%+v", s)
+	}
+	if s[0].Checks[1].Done {
+		t.Error("a now is true of objects that are not there any more")
+	}
+	if c := s[1].Checks[2]; !c.Failed || c.Done {
+		t.Errorf("a never that had failed: %+v", c)
+	}
+	// Objects that the new engine does not serve are not gone.
+	expect(t, again, "after", "first calm")
+	again.object("held", named("held"))
+	again.object("held", nil)
+	expect(t, again, "deleted", "first calm gone")
+	again.request(answered(1, 2000, "/b"))
+	expect(t, again, "by an earlier request", "first calm gone second")
+}
+
+func TestRememberedRequestsAreSmall(t *testing.T) {
+	items := `{"kind":"List","metadata":{"resourceVersion":"5"},"items":["` + strings.Repeat("x", mostRemembered) + `"]}`
+	for _, c := range []struct{ name, request, response, want string }{
+		{"small", `{"a":1}`, `{"b":2}`, `1 2 {"b":2}`},
+		{"a long list", `{}`, items, "5"},
+		{"a long answer", `{"a":1}`, `{"b":"` + strings.Repeat("x", mostRemembered) + `"}`, "1"},
+		{"a long body", `{"a":"` + strings.Repeat("x", mostRemembered) + `"}`, `{"b":2}`, ""},
+	} {
+		p := get(1, "/a")
+		p.RequestHeader, p.ResponseHeader = http.Header{"Content-Type": {"application/json"}}, http.Header{"Content-Type": {"application/json"}}
+		p.RequestBody = requestlog.Bytes{Data: []byte(c.request), Size: int64(len(c.request))}
+		p.ResponseBody = requestlog.Bytes{Data: []byte(c.response), Size: int64(len(c.response))}
+		text := newExchange(p).remember()
+		if len(text) > mostRemembered {
+			t.Errorf("%s: %d bytes", c.name, len(text))
+		}
+		e, err := checks.New(&tutorials.Lesson{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, path := range []string{"string(earlier.x.body.a)", "string(earlier.x.answer.body.b)", "earlier.x.answer.body.metadata.resourceVersion", "earlier.x.answer.text"} {
+			expression, err := e.String(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := expression.String(map[string]any{checks.Earlier: map[string]ref.Val{"x": remembered(text)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if value != "" {
+				got = append(got, value)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, not %s", c.name, got, c.want)
+		}
+	}
+	for _, text := range []string{"", "null", "[]", "{}", `{"at":3}`, "{"} {
+		if v := remembered([]byte(text)); v != nil {
+			t.Errorf("%s is taken for a request: %v", text, v)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -208,6 +209,7 @@ func (r *reader) lesson(id string) *Lesson {
 		r.problem(file, lines.of("steps"), "a lesson needs steps")
 	}
 	r.steps(file, lines, &l.Lesson)
+	r.engines(file, lines, &l.Lesson)
 	if _, _, err := checks.Compile(&l.Lesson); err != nil {
 		for _, one := range unjoin(err) {
 			var fault *checks.Fault
@@ -279,6 +281,52 @@ func (r *reader) steps(file string, lines *lineMap, l *tutorials.Lesson) {
 		if p := step.Predict; p != nil && !slices.ContainsFunc(p.Options, func(o tutorials.Option) bool { return o.Right }) {
 			r.problem(file, lines.of(at+".predict"), "none of the options is right")
 		}
+	}
+}
+
+var (
+	emulatedPattern = regexp.MustCompile(`^1\.[0-9]+$`)
+	gatePattern     = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	// runtimePattern is a key of --runtime-config: api/beta, v1, batch/v1, storage.k8s.io/v1beta1/csistoragecapacities.
+	runtimePattern = regexp.MustCompile(`^(api/(all|ga|beta|alpha)|([a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?(/[a-z]+)?)$`)
+)
+
+// engines checks the settings of the lesson and of its steps, as far as that can be done without an engine: whether one
+// starts with them is what a test of package play asks it.
+func (r *reader) engines(file string, lines *lineMap, l *tutorials.Lesson) {
+	one := func(at string, e *tutorials.Engine) {
+		if e == nil {
+			return
+		}
+		if v := e.EmulatedVersion; v != "" && !emulatedPattern.MatchString(v) {
+			r.problem(file, lines.of(at+".emulatedVersion"), "emulatedVersion is %q: it should be as \"1.36\"", v)
+		}
+		for name, value := range e.RuntimeConfig {
+			if !runtimePattern.MatchString(name) || value != "true" && value != "false" {
+				r.problem(file, lines.of(at+".runtimeConfig."+name), "runtimeConfig has %s=%s: it should be as batch/v1: \"false\"", name, value)
+			}
+		}
+		for name := range e.FeatureGates {
+			if !gatePattern.MatchString(name) {
+				r.problem(file, lines.of(at+".featureGates."+name), "%q is no name of a feature gate", name)
+			}
+		}
+	}
+	one("engine", l.Engine)
+	before := l.Engine
+	for i, step := range l.All() {
+		at := fmt.Sprintf("steps[%d].engine", i)
+		if i == len(l.Steps) {
+			at = "challenge.engine"
+		}
+		one(at, step.Engine)
+		if step.Engine == nil {
+			continue
+		}
+		if step.Engine.Same(before) {
+			r.problem(file, lines.of(at), "step %s starts the engine again with the settings that it has", step.ID)
+		}
+		before = step.Engine
 	}
 }
 

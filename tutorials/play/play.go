@@ -17,8 +17,11 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apiserver/pkg/endpoints/request"
+
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/tutorials"
@@ -29,44 +32,78 @@ import (
 // nodes is how many a page's cluster has, too.
 const nodes = 2
 
-// Cluster is an engine for lessons.
+// Cluster is an engine for lessons, which can be restarted with other settings.
 type Cluster struct {
-	engine   *core.Engine
+	store    *etcd.DB
+	identity []byte
 	requests *requestlog.Log
 	clock    *clock.Clock
 	tokens   map[string]string
+	settings *tutorials.Engine
+	engine   *core.Engine
 }
 
 // Start starts an engine with the settings of a lesson, nil for the usual ones, and waits until it is ready. Errors:
 // those of core.New, and ctx's.
 func Start(ctx context.Context, settings *tutorials.Engine) (*Cluster, error) {
-	c := &Cluster{requests: requestlog.New(requestlog.Options{}), clock: clock.New(nil), tokens: map[string]string{}}
+	identity, err := core.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	store, err := etcd.Open(etcd.Options{Observe: request.TrackStorageLatency})
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{store: store, identity: identity, requests: requestlog.New(requestlog.Options{}), clock: clock.New(nil), tokens: map[string]string{}}
 	for _, p := range core.People {
 		c.tokens[p.Name] = "token-of-" + p.Name
 	}
-	config := core.Config{Nodes: nodes, Requests: c.requests, Clock: c.clock, DefaultUser: core.People[0].User()}
-	config.Admit(c.tokens)
-	if settings != nil {
-		config.EmulatedVersion, config.RuntimeConfig, config.FeatureGates = settings.EmulatedVersion, settings.RuntimeConfig, settings.FeatureGates
-	}
-	var err error
-	if c.engine, err = core.New(context.WithoutCancel(ctx), config); err != nil {
-		return nil, err
-	}
-	if err := c.engine.Ready(ctx); err != nil {
-		return nil, errors.Join(err, c.engine.Close())
+	if err := c.start(ctx, settings); err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	return c, nil
 }
 
+// start starts the engine. There is none when it fails.
+func (c *Cluster) start(ctx context.Context, settings *tutorials.Engine) error {
+	config := configOf(settings)
+	config.Store, config.Identity, config.Requests, config.Clock = c.store, c.identity, c.requests, c.clock
+	config.Nodes, config.DefaultUser = nodes, core.People[0].User()
+	config.Admit(c.tokens)
+	engine, err := core.New(context.WithoutCancel(ctx), config)
+	if err != nil {
+		return err
+	}
+	if err := engine.Ready(ctx); err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	c.engine, c.settings = engine, settings
+	return nil
+}
+
+func configOf(settings *tutorials.Engine) core.Config {
+	if settings == nil {
+		return core.Config{}
+	}
+	return core.Config{EmulatedVersion: settings.EmulatedVersion, RuntimeConfig: settings.RuntimeConfig, FeatureGates: settings.FeatureGates}
+}
+
 // Close ends the engine.
-func (c *Cluster) Close() error { return c.engine.Close() }
+func (c *Cluster) Close() error {
+	var err error
+	if c.engine != nil {
+		err = c.engine.Close()
+	}
+	return errors.Join(err, c.store.Close())
+}
 
 // Desk is where somebody works on a lesson: a terminal with its files, and the evaluator.
 type Desk struct {
+	cluster   *Cluster
 	evaluator *evaluate.Evaluator
 	shell     *shell.Shell
 	session   *shell.Session
+	dir       string
 	home      string
 	lesson    *load.Lesson
 	printed   printed
@@ -75,27 +112,18 @@ type Desk struct {
 // Sit prepares a desk with its files below dir, and begins a lesson at it. Errors: a manifest of start/ that cannot be
 // applied, and those of files.
 func (c *Cluster) Sit(ctx context.Context, dir string, l *load.Lesson) (*Desk, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	d := &Desk{home: filepath.Join(dir, "home"), lesson: l}
-	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(dir, "tmp"), Listener: listener})
-	if err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	if d.session, err = d.shell.NewSession(&d.printed); err != nil {
-		return nil, errors.Join(err, d.shell.Close())
-	}
+	d := &Desk{cluster: c, dir: dir, home: filepath.Join(dir, "home"), lesson: l}
 	if l.Clock != nil && l.Clock.Paused {
 		c.clock.Pause()
 	}
-	d.evaluator = evaluate.New(evaluate.Config{Client: c.engine.RESTConfig(), Requests: c.requests, Clock: c.clock, Namespace: d.shell.SetNamespace})
 	for _, f := range append(l.Files[:len(l.Files):len(l.Files)], l.Solution...) {
 		name := filepath.Join(d.home, filepath.FromSlash(f.Name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(f.Text), 0o644)); err != nil {
-			return nil, errors.Join(err, d.Close())
+			return nil, err
 		}
+	}
+	if err := d.open(); err != nil {
+		return nil, err
 	}
 	if err := d.evaluator.Begin(ctx, l.Begin(), false); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -103,11 +131,62 @@ func (c *Cluster) Sit(ctx context.Context, dir string, l *load.Lesson) (*Desk, e
 	return d, nil
 }
 
-// Close ends the terminal with what runs in it, and the evaluator.
+// open gives the desk a terminal and an evaluator at the engine that there is.
+func (d *Desk) open() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	c := d.cluster
+	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(d.dir, "tmp"), Listener: listener})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if d.session, err = d.shell.NewSession(&d.printed); err != nil {
+		return errors.Join(err, d.shell.Close())
+	}
+	d.evaluator = evaluate.New(evaluate.Config{Client: c.engine.RESTConfig(), Requests: c.requests, Clock: c.clock, Namespace: d.shell.SetNamespace})
+	return nil
+}
+
+// Restart starts the engine again with other settings, as the page does when a learner wants it: the objects, the files and
+// what has been done of the lesson are kept, and the terminal begins anew. Errors: those of core.New, after which the desk
+// can only be left.
+func (d *Desk) Restart(ctx context.Context, settings *tutorials.Engine) error {
+	steps := d.evaluator.State().Steps
+	if err := d.Close(); err != nil {
+		return err
+	}
+	engine := d.cluster.engine
+	d.cluster.engine = nil
+	if err := engine.Close(); err != nil {
+		return err
+	}
+	// It has the address of the terminal that has ended, and what kubectl has kept of that one's API.
+	if err := os.RemoveAll(filepath.Join(d.home, ".kube")); err != nil {
+		return err
+	}
+	if err := d.cluster.start(ctx, settings); err != nil {
+		return err
+	}
+	if err := d.open(); err != nil {
+		return err
+	}
+	begin := d.lesson.Begin()
+	begin.Progress = steps
+	return d.evaluator.Begin(ctx, begin, true)
+}
+
+// Close ends the terminal with what runs in it, and the evaluator. To close it twice is harmless.
 func (d *Desk) Close() error {
+	if d.shell == nil {
+		return nil
+	}
 	d.evaluator.Close()
 	d.session.Close()
-	return d.shell.Close()
+	err := d.shell.Close()
+	d.shell = nil
+	return err
 }
 
 // printed is what the terminal has printed since it was last taken, at most its end.
@@ -234,9 +313,16 @@ func (p *Player) patience(ctx context.Context) (context.Context, context.CancelF
 
 // solve plays the solution of a step.
 func (p *Player) solve(ctx context.Context, d *Desk, steps []tutorials.Step, i int) error {
+	step := steps[i]
+	if step.Engine != nil {
+		starting, cancel := p.patience(ctx)
+		defer cancel()
+		if err := d.Restart(starting, step.Engine); err != nil {
+			return fmt.Errorf("step %s: restart the engine: %w", step.ID, err)
+		}
+	}
 	ctx, cancel := p.patience(ctx)
 	defer cancel()
-	step := steps[i]
 	transcript, err := d.Run(ctx, step.Solution)
 	if err != nil {
 		return fmt.Errorf("step %s: %w\n%s", step.ID, err, transcript)

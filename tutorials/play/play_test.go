@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/internal/testlog"
+	"github.com/kubetab/kubetab/tutorials"
 	"github.com/kubetab/kubetab/tutorials/load"
 )
 
@@ -103,7 +104,7 @@ func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 		if l == nil {
 			t.Fatalf("there is no lesson %s", id)
 		}
-		if l.Alone || l.Engine != nil || l.Clock != nil {
+		if isAlone(l) {
 			for pass := range passes(l) {
 				c := start(t, l)
 				on(c, id, pass)
@@ -124,6 +125,11 @@ func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 	}
 }
 
+// isAlone reports whether a lesson needs a cluster of its own.
+func isAlone(l *load.Lesson) bool {
+	return l.Alone || l.Clock != nil || l.Engine != nil || slices.ContainsFunc(l.All(), func(s tutorials.Step) bool { return s.Engine != nil })
+}
+
 func start(t *testing.T, l *load.Lesson) *Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -139,6 +145,27 @@ func stop(t *testing.T, c *Cluster) {
 	t.Helper()
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEnginesOfLessonsStart: what a lesson wants of its engine is refused here if an engine would refuse it.
+func TestEnginesOfLessonsStart(t *testing.T) {
+	all, err := load.All(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, l := range all.Lessons {
+		if err := configOf(l.Engine).Check(); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		for _, step := range l.All() {
+			if err := configOf(step.Engine).Check(); err != nil {
+				t.Errorf("%s, step %s: %v", id, step.ID, err)
+			}
+		}
+	}
+	if err := configOf(&tutorials.Engine{FeatureGates: map[string]bool{"NoSuchGate": true}}).Check(); err == nil {
+		t.Error("an unknown gate is accepted")
 	}
 }
 

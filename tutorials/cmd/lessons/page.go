@@ -39,14 +39,16 @@ type (
 		Steps         []step            `json:"steps"`
 	}
 	step struct {
-		ID        string       `json:"id"`
-		Title     string       `json:"title"`
-		Challenge bool         `json:"challenge,omitempty"`
-		Blocks    []load.Block `json:"blocks"`
-		Checks    []check      `json:"checks"`
-		Hints     []hint       `json:"hints"`
-		Predict   *prediction  `json:"predict"`
-		Solution  []string     `json:"solution"`
+		ID        string `json:"id"`
+		Title     string `json:"title"`
+		Challenge bool   `json:"challenge,omitempty"`
+		// Engine is what the step has the engine restarted with.
+		Engine   *tutorials.Engine `json:"engine,omitempty"`
+		Blocks   []load.Block      `json:"blocks"`
+		Checks   []check           `json:"checks"`
+		Hints    []hint            `json:"hints"`
+		Predict  *prediction       `json:"predict"`
+		Solution []string          `json:"solution"`
 	}
 	check struct {
 		ID     string  `json:"id"`
@@ -114,7 +116,7 @@ func pageLesson(l *load.Lesson, language string) lesson {
 	for i, s := range l.All() {
 		section := prose.Sections[i]
 		one := step{
-			ID: s.ID, Title: section.Title, Challenge: i == len(l.Steps), Blocks: orEmpty(section.Blocks),
+			ID: s.ID, Title: section.Title, Challenge: i == len(l.Steps), Engine: s.Engine, Blocks: orEmpty(section.Blocks),
 			Checks: []check{}, Hints: []hint{}, Solution: s.Solution,
 		}
 		for _, c := range s.Checks {

@@ -30,6 +30,17 @@ describe('kept progress', () => {
     begun: true,
     step: 'again',
     checks: ['listed', 'Other-1'],
+    told: [
+      {
+        id: 'run',
+        done: true,
+        checks: [
+          { id: 'listed', done: true, seen: 'GET /api', at: '2026-01-01T00:00:00Z' },
+          { id: 'Other-1', done: true, request: { path: '/api' } },
+          { id: 'calm', done: false, failed: true },
+        ],
+      },
+    ],
     done: ['run'],
     steps: 4,
     guesses: { create: 2 },
@@ -46,6 +57,23 @@ describe('kept progress', () => {
   });
 
   test.each([
+    ['an earlier build that did not keep it', undefined],
+    ['another type', 'run'],
+    ['steps that are none', [1, null, { id: '<img src=x>' }, [], { done: true }]],
+  ])('has no word of an engine that is %s', (_, told) => {
+    expect(readProgress(JSON.stringify({ ...kept, told }))).toEqual({ ...kept, told: [] });
+  });
+
+  test('has only what an engine can take of its word', () => {
+    const checks = [{ id: 'listed', done: 1, seen: {}, at: 7, request: 'x', more: 1 }, { id: '' }];
+    const told = [{ id: 'run', done: 'yes', checks, hints: ['h'] }, { id: 'again' }];
+    expect(readProgress(JSON.stringify({ ...kept, told }))?.told).toEqual([
+      { id: 'run', done: false, checks: [{ id: 'listed', done: false }] },
+      { id: 'again', done: false, checks: [] },
+    ]);
+  });
+
+  test.each([
     ['torn', JSON.stringify(kept).slice(0, -9)],
     ['empty', ''],
     ['null', 'null'],
@@ -59,7 +87,7 @@ describe('kept progress', () => {
     ['steps without an end', '{"begun":true,"step":"","checks":[],"done":[],"steps":1e999}'],
     ['a guess that is no number', JSON.stringify({ ...kept, guesses: { create: '2' } })],
     ['a time that is none', JSON.stringify({ ...kept, at: null })],
-    ['too much', JSON.stringify({ ...kept, filler: 'x'.repeat(20_000) })],
+    ['too much', JSON.stringify({ ...kept, filler: 'x'.repeat(60_000) })],
   ])('is refused when it is %s', (_, text) => expect(readProgress(text)).toBeNull());
 
   test('is that of a lesson that is done when each step was', () => {

@@ -1,11 +1,12 @@
 import '../style/lesson.css';
 import { useEffect, useRef } from 'preact/hooks';
-import { spell } from '../control/settings-text';
+import { words as engineWords } from '../engine/words';
 import { PaneBar } from '../frame/PaneBar';
 import { go, replace } from '../frame/route';
 import { language } from '../language/language';
 import { BlockView } from './Block';
 import type { Lesson, Step } from './course';
+import { flagsOf, run, setsEngine } from './engine';
 import { state, trouble, tryAgain } from './follow';
 import { enterLesson, isHere, leaveLesson, lessonHere } from './home';
 import { lessonOf, loadLesson, neighbour, shown } from './load';
@@ -192,9 +193,21 @@ function Steps({ lesson, at, onStep }: PlaceProps) {
   );
 }
 
+/** What the engine of a lesson runs with that is about settings. */
+function engineNote(lesson: Lesson): string {
+  if (!setsEngine(lesson)) return '';
+  const text = words.sets;
+  const wanted = flagsOf(lesson.engine ?? {}).join(' ');
+  const now = run.value && flagsOf(run.value.settings).join(' ');
+  if (now === wanted) return wanted && text.engine(wanted);
+  const isBegun = progressOf(lesson.id).begun || run.value?.refused;
+  if (now === null || !isBegun) return wanted && !isBegun ? text.restarting(wanted) : '';
+  return now ? text.now(now) : text.usual;
+}
+
 /** What the lesson has set by itself, and what is wrong. */
 function Notes({ lesson, wrong }: { lesson: Lesson; wrong: number | null }) {
-  const set = spell(lesson.engine ?? {}).replaceAll('&', ', ');
+  const set = engineNote(lesson);
   const now = state.value;
   const problem = trouble.value;
   return (
@@ -202,7 +215,15 @@ function Notes({ lesson, wrong }: { lesson: Lesson; wrong: number | null }) {
       {wrong !== null && <p class="lesson-note">{words.wrongStep(wrong)}</p>}
       {unreadable.value.has(lesson.id) && <p class="lesson-note">{words.trouble.torn}</p>}
       {notKept.value && <p class="lesson-note">{words.trouble.notKept}</p>}
-      {set && <p class="lesson-note">{words.sets.engine(set)}</p>}
+      {set && <p class="lesson-note">{set}</p>}
+      {set && run.value?.refused && (
+        <div class="lesson-note" role="alert">
+          {words.engine.refused}
+          <p class="why" translate={false}>
+            {engineWords.said(run.value.refused.why)}
+          </p>
+        </div>
+      )}
       {lesson.clock?.paused && <p class="lesson-note">{words.sets.paused}</p>}
       {(problem || now?.error) && (
         <div class="trouble" role="alert">

@@ -1,5 +1,6 @@
 import { runHere } from './Block';
 import type { Lesson, Step } from './course';
+import { restartWith, runsWith, untilRunsWith } from './engine';
 import { play, playing, stopPlaying } from './player';
 import { note, progressOf } from './progress';
 import { words } from './words';
@@ -16,6 +17,11 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
     note(lesson.id, { shown: { ...kept, [step.id]: n } });
   };
   const playAll = async () => {
+    if (step.engine && !runsWith(step.engine)) {
+      // The step itself says why not.
+      const isRefused = await restartWith(step.engine).catch(() => true);
+      if (isRefused || !(await untilRunsWith(step.engine))) return;
+    }
     await putSolutionFiles(lesson);
     await play(key, lines, (i) => {
       if (i >= (progressOf(lesson.id).shown[step.id] ?? 0)) show(i + 1);

@@ -8,6 +8,7 @@ import type { Check, Hint, Lesson, Prediction, Step } from './course';
 import { type CheckState, type StepState, state } from './follow';
 import { note, progressOf } from './progress';
 import { Solution } from './Solution';
+import { StepEngine } from './StepEngine';
 import { words } from './words';
 
 interface StepProps {
@@ -18,10 +19,11 @@ interface StepProps {
 /** One step: its text, a guess, its checks, hints where something is wrong, and a solution for who asks for it. */
 export function StepView({ lesson, step }: StepProps) {
   const now = state.value?.steps.find(({ id }) => id === step.id);
-  // A guess comes before the first thing to be done.
+  // A guess comes before the first thing to be done, and so does another engine.
   const first = step.blocks.findIndex((block) => block.kind === 'code' && block.actions?.length);
-  const before = step.predict && first >= 0 ? step.blocks.slice(0, first) : step.blocks;
-  const after = step.predict && first >= 0 ? step.blocks.slice(first) : [];
+  const isSplit = first >= 0 && (step.predict || step.engine);
+  const before = isSplit ? step.blocks.slice(0, first) : step.blocks;
+  const after = isSplit ? step.blocks.slice(first) : [];
   return (
     <>
       {before.map((block, i) => (
@@ -30,6 +32,7 @@ export function StepView({ lesson, step }: StepProps) {
       {step.predict && (
         <Guess lesson={lesson} step={step} predict={step.predict} isDone={now?.done === true} />
       )}
+      {step.engine && <StepEngine wanted={step.engine} />}
       {after.map((block, i) => (
         <BlockView key={i} block={block} />
       ))}

@@ -59,6 +59,8 @@ export interface Step {
   readonly id: string;
   readonly title: string;
   readonly challenge?: boolean;
+  /** What the engine is started again with in this step. */
+  readonly engine?: EngineSettings | null;
   readonly blocks: readonly Block[];
   readonly checks: readonly Check[];
   readonly hints: readonly Hint[];
@@ -73,7 +75,7 @@ export interface Lesson {
   readonly minutes: number;
   /** The one that the lesson plays in, and the terminal's default there. */
   readonly namespace: string;
-  /** What its engine is started with, beside the defaults. */
+  /** What its engine is started with when the lesson begins, beside the defaults. */
   readonly engine?: EngineSettings | null;
   readonly clock?: { readonly paused?: boolean; readonly speed?: number } | null;
   /** The body of `PUT /kubetab/lesson`. */

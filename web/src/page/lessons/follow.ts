@@ -1,10 +1,11 @@
 import { computed, effect, signal } from '@preact/signals';
 import { JsonFrames } from '../console/frames';
 import { setClock } from '../control/clock';
-import { same, spell } from '../control/settings-text';
+import { same } from '../control/settings-text';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
 import { engineState, ready, restartEngine } from '../engine/cluster';
 import type { Lesson } from './course';
+import { setsEngine } from './engine';
 import { note, progressOf } from './progress';
 import { words } from './words';
 
@@ -32,6 +33,10 @@ export interface CheckState {
   /** For good: the lesson has to begin anew. */
   readonly failed?: boolean;
   readonly seen?: string;
+  /** When it became true, in RFC 3339. */
+  readonly at?: string;
+  /** What made it true, where other checks look at that. */
+  readonly request?: unknown;
 }
 
 /** The engine's word on the lesson that is open; null before it has said one. */
@@ -120,10 +125,10 @@ async function isArmed(id: string, signal: AbortSignal): Promise<boolean> {
 /** @returns false when an engine with other settings comes first, which is then followed */
 async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
   const run = settings.peek();
-  const { begun, checks } = progressOf(lesson.id);
+  const { begun } = progressOf(lesson.id);
   const isKept = begun && run?.cluster === 'kept';
   const wanted = lesson.engine ?? {};
-  if (!isKept && run && spell(wanted) !== '' && !same(wanted, run.settings)) {
+  if (!isKept && run && setsEngine(lesson) && !same(wanted, run.settings)) {
     // Those that it has refused are not tried twice: the lesson's checks then say what is missing.
     if (!run.refused || !same(run.refused.settings, wanted)) {
       restartEngine('kept', wanted);
@@ -133,7 +138,9 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
   const answer = await askAsAdmin('lesson', isKept ? `${PATH}?keep=1` : PATH, {
     method: 'PUT',
     headers: [['Content-Type', 'application/json']],
-    body: JSON.stringify(isKept ? { ...lesson.lesson, progress: checks } : lesson.lesson),
+    body: JSON.stringify(
+      isKept ? { ...lesson.lesson, progress: progressFor(lesson) } : lesson.lesson,
+    ),
     signal,
   });
   const text = await answer.text();
@@ -143,8 +150,21 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
     await setClock(lesson.clock);
   }
   await putFiles(lesson);
-  note(lesson.id, { begun: true, checks: [], guesses: {}, shown: {} });
+  note(lesson.id, { begun: true, checks: [], told: [], guesses: {}, shown: {} });
   return true;
+}
+
+/** How the lesson stood; for what an earlier build of the page has kept, as far as that says. */
+function progressFor(lesson: Lesson): readonly StepState[] {
+  const { told, checks, done } = progressOf(lesson.id);
+  if (told.length > 0) return told;
+  return lesson.steps.map((step) => ({
+    id: step.id,
+    done: done.includes(step.id),
+    checks: step.checks
+      .filter(({ id }) => checks.includes(id))
+      .map(({ id }) => ({ id, done: true })),
+  }));
 }
 
 /** What the lesson brings into the workspace. What is there under the same name is the learner's, and stays. */
@@ -176,19 +196,15 @@ function take(lesson: Lesson, next: LessonState): void {
   state.value = next;
   if (before) announce(lesson, before, next);
   const kept = progressOf(lesson.id);
+  const told = next.steps.map(({ id, done, checks }) => ({ id, done, checks }));
   const checks = next.steps.flatMap(({ checks }) => checks.filter(({ done }) => done)).map(idOf);
   const steps = next.steps.filter(({ done }) => done).map(idOf);
   const done = [...new Set([...kept.done, ...steps])];
-  if (next.ready && (differ(checks, kept.checks) || differ(done, kept.done))) {
-    note(lesson.id, { checks, done, steps: lesson.steps.length });
-  }
+  const differs = JSON.stringify([told, done]) !== JSON.stringify([kept.told, kept.done]);
+  if (next.ready && differs) note(lesson.id, { checks, told, done, steps: lesson.steps.length });
 }
 
 const idOf = ({ id }: { readonly id: string }) => id;
-
-function differ(a: readonly string[], b: readonly string[]): boolean {
-  return a.length !== b.length || a.some((id) => !b.includes(id));
-}
 
 /** Says to a screen reader what has turned green, or failed. */
 function announce(lesson: Lesson, before: LessonState, now: LessonState): void {

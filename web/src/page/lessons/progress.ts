@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { CheckState, StepState } from './follow';
 
 /**
  * How far a learner has come, lesson by lesson, as this browser keeps it: a record for each lesson under a key of its
@@ -11,6 +12,8 @@ export interface Progress {
   readonly step: string;
   /** Checks that have become true since the lesson began, or began anew. */
   readonly checks: readonly string[];
+  /** The steps as the engine has told them last, for one that comes after it. */
+  readonly told: readonly StepState[];
   /** Steps whose checks were all true at one time; stays when the lesson begins anew. */
   readonly done: readonly string[];
   /** How many steps the lesson has, and had when it was last opened. */
@@ -27,6 +30,7 @@ export const NOTHING: Progress = {
   begun: false,
   step: '',
   checks: [],
+  told: [],
   done: [],
   steps: 0,
   guesses: {},
@@ -36,7 +40,7 @@ export const NOTHING: Progress = {
 
 const PREFIX = 'kubetab.lesson.';
 /** Longer is none of ours. */
-const LARGEST = 20_000;
+const LARGEST = 60_000;
 const MOST = 200;
 const ID = /^[a-zA-Z0-9-]{1,63}$/;
 const LESSON = /^[a-z0-9-]{1,62}\/[a-z0-9-]{1,62}$/;
@@ -58,21 +62,53 @@ export function readProgress(text: string): Progress | null {
     return null;
   }
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return null;
-  const { begun, step, checks, done, steps, guesses, shown, at } = found as Record<string, unknown>;
+  const { begun, step, checks, told, done, steps, guesses, shown, at } = found as Record<
+    string,
+    unknown
+  >;
   if (typeof begun !== 'boolean') return null;
   if (typeof step !== 'string' || (step !== '' && !ID.test(step))) return null;
   if (!isIds(checks) || !isIds(done)) return null;
   if (!isCount(steps) || !isCounts(guesses) || !isCounts(shown)) return null;
   if (typeof at !== 'number' || !Number.isFinite(at)) return null;
-  return { begun, step, checks, done, steps, guesses, shown, at };
+  return { begun, step, checks, told: readTold(told), done, steps, guesses, shown, at };
+}
+
+/** What is not as the engine tells it, is left out: `checks` and `done` then say what there is. */
+function readTold(value: unknown): readonly StepState[] {
+  const steps = listOf(value).flatMap((step) => {
+    const { id, done, checks } = step;
+    return isId(id) ? [{ id, done: done === true, checks: listOf(checks).flatMap(readCheck) }] : [];
+  });
+  return steps;
+}
+
+function readCheck(value: Readonly<Record<string, unknown>>): readonly CheckState[] {
+  const { id, done, failed, seen, at, request } = value;
+  if (!isId(id)) return [];
+  return [
+    {
+      id,
+      done: done === true,
+      ...(failed === true && { failed }),
+      ...(typeof seen === 'string' && { seen }),
+      ...(typeof at === 'string' && { at }),
+      ...(typeof request === 'object' && { request }),
+    },
+  ];
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MOST).filter((one) => typeof one === 'object' && one !== null);
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && ID.test(value);
 }
 
 function isIds(value: unknown): value is readonly string[] {
-  return (
-    Array.isArray(value) &&
-    value.length <= MOST &&
-    value.every((id) => typeof id === 'string' && ID.test(id))
-  );
+  return Array.isArray(value) && value.length <= MOST && value.every(isId);
 }
 
 function isCount(value: unknown): value is number {
@@ -124,7 +160,9 @@ export function note(id: string, change: Partial<Progress>): void {
     unreadable.value = new Set([...unreadable.value].filter((each) => each !== id));
   }
   try {
-    localStorage.setItem(PREFIX + id, JSON.stringify(next));
+    const text = JSON.stringify(next);
+    const isLarge = text.length > LARGEST;
+    localStorage.setItem(PREFIX + id, isLarge ? JSON.stringify({ ...next, told: [] }) : text);
     notKept.value = false;
   } catch {
     notKept.value = true;

@@ -9,7 +9,7 @@ import { words } from './words';
 /** Empties the lesson's cluster and begins the lesson anew, once the learner agrees. */
 export async function resetLesson(lesson: Lesson): Promise<void> {
   if (!confirm(words.bar.resetAsk)) return;
-  note(lesson.id, { begun: false, checks: [], guesses: {}, shown: {}, step: '' });
+  note(lesson.id, { begun: false, checks: [], told: [], guesses: {}, shown: {}, step: '' });
   go('lessons', pathOf(lesson.id, 1));
   try {
     const { reset } = await import('../control/clusters');

@@ -103,9 +103,23 @@ export const english = {
   sets: {
     engine: (what: string) =>
       `This lesson has set its engine to ${what}. Your own cluster keeps its settings.`,
+    now: (what: string) =>
+      `The engine of this lesson runs with ${what}. Your own cluster keeps its settings.`,
+    usual: 'The engine of this lesson runs with the usual settings.',
     paused: 'This lesson has paused the clock of its cluster.',
     speed: (n: number) => `This lesson’s clock goes ${number(n)} times as fast.`,
     restarting: (what: string) => `Starting the engine with ${what}, as this lesson needs it.`,
+  },
+  engine: {
+    label: 'Settings of the engine',
+    usual: 'the usual ones, without flags',
+    about:
+      'A restart keeps the objects, your files and your progress. Running commands end. You can set them in Settings, too.',
+    runs: 'The engine runs with these settings.',
+    starting: 'The engine is starting.',
+    restart: 'Restart with these settings',
+    settings: 'Open Settings',
+    refused: 'The engine does not start with these settings.',
   },
   trouble: {
     checks: 'The checks of this lesson do not run.',

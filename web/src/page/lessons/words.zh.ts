@@ -97,9 +97,21 @@ export const chinese: Words = {
   },
   sets: {
     engine: (what) => `本课已将其引擎设置为 ${what}。你自己的集群保持原有设置。`,
+    now: (what) => `本课的引擎正以 ${what} 运行。你自己的集群保持原有设置。`,
+    usual: '本课的引擎正以默认设置运行。',
     paused: '本课已暂停其集群的时钟。',
     speed: (n) => `本课的时钟以 ${number(n)} 倍速运行。`,
     restarting: (what) => `本课需要 ${what}，正在以此设置启动引擎。`,
+  },
+  engine: {
+    label: '引擎设置',
+    usual: '默认设置，不带任何参数',
+    about: '重启会保留对象、你的文件和进度，正在运行的命令会结束。你也可以在“设置”中自行更改。',
+    runs: '引擎正以这些设置运行。',
+    starting: '引擎正在启动。',
+    restart: '以这些设置重启',
+    settings: '打开“设置”',
+    refused: '引擎无法以这些设置启动。',
   },
   trouble: {
     checks: '本课的检查项没有运行。',
