@@ -166,6 +166,8 @@ type Option struct {
 type Wrong struct {
 	Lines []string `json:"lines" jsonschema:"minItems=1"`
 	Hint  string   `json:"hint"`
+	// Early says that the turn is taken before the engine is started again that the step asks for.
+	Early bool `json:"early,omitempty"`
 }
 
 // All are the steps and the challenge.

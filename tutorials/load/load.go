@@ -274,6 +274,9 @@ func (r *reader) steps(file string, lines *lineMap, l *tutorials.Lesson) {
 			if !hints[wrong.Hint] {
 				r.problem(file, lines.of(path+".hint"), "step %s has no hint %q", step.ID, wrong.Hint)
 			}
+			if wrong.Early && step.Engine == nil {
+				r.problem(file, lines.of(path+".early"), "step %s has no engine that the turn could come before", step.ID)
+			}
 			if len(wrong.Lines) == 0 {
 				r.problem(file, lines.of(path), "a wrong turn needs lines")
 			}

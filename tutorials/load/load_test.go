@@ -83,6 +83,7 @@ func TestFaultsAreRefused(t *testing.T) {
 		{"runtime config without quotes", lesson, "- id: first\n", "- id: first\n  engine: {runtimeConfig: {batch/v1: false}}\n", `part/one/lesson.yaml:10: steps[0].engine.runtimeConfig.batch/v1 should be a text`},
 		{"feature gate", lesson, "- id: first\n", "- id: first\n  engine: {featureGates: {no-gate: true}}\n", `part/one/lesson.yaml:10: "no-gate" is no name of a feature gate`},
 		{"a step with the engine that there is", lesson, "- id: first\n", "- id: first\n  engine: {}\n", `part/one/lesson.yaml:10: step first starts the engine again with the settings that it has`},
+		{"early without an engine", lesson, "hint: elsewhere}", "hint: elsewhere, early: true}", `part/one/lesson.yaml:20: step first has no engine that the turn could come before`},
 		{"unknown setting", lesson, "- id: first\n", "- id: first\n  engine: {nodes: 3}\n", `part/one/lesson.yaml:10: steps[0].engine has no key "nodes"`},
 		{"unknown hint", lesson, "hint: elsewhere", "hint: nowhere", `part/one/lesson.yaml:20: step first has no hint "nowhere"`},
 		{"another id", lesson, "id: part/one", "id: part/two", `part/one/lesson.yaml:1: the id is "part/two"`},

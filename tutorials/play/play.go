@@ -314,12 +314,8 @@ func (p *Player) patience(ctx context.Context) (context.Context, context.CancelF
 // solve plays the solution of a step.
 func (p *Player) solve(ctx context.Context, d *Desk, steps []tutorials.Step, i int) error {
 	step := steps[i]
-	if step.Engine != nil {
-		starting, cancel := p.patience(ctx)
-		defer cancel()
-		if err := d.Restart(starting, step.Engine); err != nil {
-			return fmt.Errorf("step %s: restart the engine: %w", step.ID, err)
-		}
+	if err := p.restart(ctx, d, step); err != nil {
+		return err
 	}
 	ctx, cancel := p.patience(ctx)
 	defer cancel()
@@ -343,8 +339,26 @@ func (p *Player) solve(ctx context.Context, d *Desk, steps []tutorials.Step, i i
 	return nil
 }
 
+// restart starts the engine that a step asks for, if it does.
+func (p *Player) restart(ctx context.Context, d *Desk, step tutorials.Step) error {
+	if step.Engine == nil {
+		return nil
+	}
+	ctx, cancel := p.patience(ctx)
+	defer cancel()
+	if err := d.Restart(ctx, step.Engine); err != nil {
+		return fmt.Errorf("step %s: restart the engine: %w", step.ID, err)
+	}
+	return nil
+}
+
 // turn takes a wrong turn.
 func (p *Player) turn(ctx context.Context, d *Desk, i int, w tutorials.Wrong) error {
+	if !w.Early {
+		if err := p.restart(ctx, d, d.lesson.All()[i]); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := p.patience(ctx)
 	defer cancel()
 	transcript, err := d.Run(ctx, w.Lines)

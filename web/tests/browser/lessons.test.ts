@@ -20,13 +20,10 @@ function lesson(id: string, language: 'en' | 'zh' = 'en'): Lesson {
   return JSON.parse(readFileSync(file, 'utf8')) as Lesson;
 }
 
+type Step = Lesson['steps'][number];
+
 const request = lesson('first/request');
-const [run, again, create, challenge] = request.steps as [
-  Lesson['steps'][number],
-  Lesson['steps'][number],
-  Lesson['steps'][number],
-  Lesson['steps'][number],
-];
+const [run, again, create, challenge] = request.steps as [Step, Step, Step, Step];
 
 let context: BrowserContext;
 let page: Page;
@@ -329,7 +326,7 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
     route.fulfill({ json: { ...request, engine, clock: { paused: true } } }),
   );
   await page.goto(`${visitor.url}${FIRST}/1`);
-  await page.getByText(english.sets.engine('emulated-version=1.36')).waitFor();
+  await page.getByText(english.sets.engine('--emulated-version=1.36')).waitFor();
   await page.getByText(english.sets.paused).waitFor();
   await looking();
   await button(frame.clock.state(frame.clock.paused)).waitFor();
@@ -344,6 +341,76 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   await page.waitForFunction(() => document.documentElement.dataset.cluster === 'own');
   await ready(page);
   expect(await settings()).toBeUndefined();
+  await fresh.close();
+});
+
+test('an engine that a step restarts with other settings goes on with the lesson', async () => {
+  page.setDefaultTimeout(180_000);
+  const address = '#/lesson/versions/stability';
+  const { steps } = lesson('versions/stability');
+  const [keeper, off, on] = steps.slice(2) as [Step, Step, Step];
+  const flag = '--runtime-config=batch/v1=false';
+  const seen = (title: string) => done(title).locator('.check-seen').textContent();
+  const play = async () => {
+    await page.getByText(english.solution.summary).click();
+    await button(english.solution.play).click();
+  };
+  await page.goto(`${visitor.url}${address}/3`);
+  await looking();
+  await play();
+  const read = keeper.checks[0]?.title ?? '';
+  await done(read).waitFor();
+  const uid = await seen(read);
+  expect(uid).toMatch(/^uid [0-9a-f-]{36}$/);
+
+  await button(english.next).click();
+  await heading(off.title).waitFor();
+  const box = page.getByRole('region', { name: english.engine.label });
+  expect(await box.locator('pre').textContent()).toBe(flag);
+  await button(english.engine.restart).click();
+  await box.getByText(english.engine.runs).waitFor();
+  await page.getByText(english.sets.now(flag)).waitFor();
+  await looking();
+  expect(await button(english.engine.restart).count()).toBe(0);
+  // Of the Job, which is not served, nothing is known but what was done with it.
+  await page.locator('.lesson-steps li').nth(2).locator('.is-done').waitFor();
+  expect(await page.locator('.lesson-steps .is-done').count()).toBe(1);
+  await button(english.block.run).click();
+  for (const { title } of off.checks) await done(title).waitFor();
+
+  await button(english.next).click();
+  await heading(on.title).waitFor();
+  expect(await box.locator('pre').textContent()).toBe(english.engine.usual);
+  // To play the solution restarts the engine, too.
+  await play();
+  const same = on.checks[0]?.title ?? '';
+  await done(same).waitFor();
+  expect(await seen(same)).toBe(uid);
+  await box.getByText(english.engine.runs).waitFor();
+  await button(english.previous).click();
+  await button(english.previous).click();
+  await done(read).waitFor();
+  expect(await seen(read)).toBe(uid);
+});
+
+test('a step says why an engine does not start with its settings', async () => {
+  const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
+  if (!fresh) throw new Error('The browser is gone.');
+  page = await fresh.newPage();
+  page.setDefaultTimeout(120_000);
+  const [first, ...others] = request.steps;
+  const engine = { featureGates: { ImageVolume: false } };
+  await page.route('**/lessons/first/request.en.json', (route) =>
+    route.fulfill({ json: { ...request, steps: [{ ...first, engine }, ...others] } }),
+  );
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  await button(english.engine.restart).click();
+  const alert = page.getByRole('alert').filter({ hasText: english.engine.refused });
+  await alert.getByText('ImageVolume').waitFor();
+  // Nothing was restarted: the lesson goes on.
+  await button(english.block.run).first().click();
+  await done(run.checks[0]?.title ?? '').waitFor();
   await fresh.close();
 });
 

@@ -3,6 +3,7 @@ import type { Lesson, Step } from './course';
 import { restartWith, runsWith, untilRunsWith } from './engine';
 import { play, playing, stopPlaying } from './player';
 import { note, progressOf } from './progress';
+import { StepEngine } from './StepEngine';
 import { words } from './words';
 
 /** A way to do the step, for who asks for it: a line at a time, or played. */
@@ -31,6 +32,7 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
     <details class="solution" key={step.id} open={shown > 0}>
       <summary>{words.solution.summary}</summary>
       <p class="faint">{words.solution.about}</p>
+      {step.challenge && step.engine && shown > 0 && <StepEngine wanted={step.engine} />}
       <ol>
         {lines.slice(0, shown).map((line, i) => (
           <li key={i}>

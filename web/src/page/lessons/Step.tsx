@@ -21,7 +21,9 @@ export function StepView({ lesson, step }: StepProps) {
   const now = state.value?.steps.find(({ id }) => id === step.id);
   // A guess comes before the first thing to be done, and so does another engine.
   const first = step.blocks.findIndex((block) => block.kind === 'code' && block.actions?.length);
-  const isSplit = first >= 0 && (step.predict || step.engine);
+  // What a challenge asks for is part of its solution.
+  const engine = step.challenge ? null : step.engine;
+  const isSplit = first >= 0 && (step.predict || engine);
   const before = isSplit ? step.blocks.slice(0, first) : step.blocks;
   const after = isSplit ? step.blocks.slice(first) : [];
   return (
@@ -32,7 +34,7 @@ export function StepView({ lesson, step }: StepProps) {
       {step.predict && (
         <Guess lesson={lesson} step={step} predict={step.predict} isDone={now?.done === true} />
       )}
-      {step.engine && <StepEngine wanted={step.engine} />}
+      {engine && <StepEngine wanted={engine} />}
       {after.map((block, i) => (
         <BlockView key={i} block={block} />
       ))}
