@@ -344,8 +344,9 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   await fresh.close();
 });
 
+// Three engines start one after another, the second without the snapshot.
 test('an engine that a step restarts with other settings goes on with the lesson', async () => {
-  page.setDefaultTimeout(180_000);
+  page.setDefaultTimeout(240_000);
   const address = '#/lesson/versions/stability';
   const { steps } = lesson('versions/stability');
   const [keeper, off, on] = steps.slice(2) as [Step, Step, Step];
@@ -391,7 +392,7 @@ test('an engine that a step restarts with other settings goes on with the lesson
   await button(english.previous).click();
   await done(read).waitFor();
   expect(await seen(read)).toBe(uid);
-});
+}, 900_000);
 
 test('a step says why an engine does not start with its settings', async () => {
   const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
