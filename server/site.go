@@ -30,9 +30,10 @@ type Site struct {
 }
 
 // contentSecurityPolicy is that of the page, which its owner keeps in web/CSP: its own scripts and styles, wasm, its own
-// workers, and nobody to talk to but this address. A test holds the two together.
+// workers, those of the learner's scripts among them (blob:), and nobody to talk to but this address. A test holds the two
+// together.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
-	"font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"font-src 'self'; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // siteHeaders go with every response of the site, errors included.
 var siteHeaders = [][2]string{

@@ -52,6 +52,7 @@ export const english = {
       console: 'console',
       control: 'page',
       page: 'script',
+      script: 'script',
       lesson: 'lesson',
       terminal: 'terminal',
     },

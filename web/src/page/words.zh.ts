@@ -49,6 +49,7 @@ export const chinese: Words = {
       console: '控制台',
       control: '页面',
       page: '脚本',
+      script: '脚本',
       lesson: '课程',
       terminal: '终端',
     },

@@ -1,4 +1,4 @@
-export type Language = 'json' | 'yaml' | 'text';
+export type Language = 'json' | 'yaml' | 'javascript' | 'text';
 
 /** Something said about a line, in a column of its own on the left; the class gives it a colour. */
 export interface LineNote {

@@ -41,6 +41,7 @@ import { tags } from '@lezer/highlight';
 import { effect, signal } from '@preact/signals';
 import type { CodeEditor, CodeOptions, Language, LineNote } from './code-types';
 import { blocks, type FoldRange } from './fold-lines';
+import { javascript } from './javascript';
 import { words } from './words';
 
 const theme = EditorView.theme({
@@ -198,7 +199,16 @@ function notesGutter(notes: ReadonlyMap<number, LineNote>): Extension {
 }
 
 function languageOf(language: Language): Extension {
-  return language === 'json' ? json() : language === 'yaml' ? yaml() : [];
+  switch (language) {
+    case 'json':
+      return json();
+    case 'yaml':
+      return yaml();
+    case 'javascript':
+      return javascript;
+    default:
+      return [];
+  }
 }
 
 /** What is kept of an editor that is left, beside text and selection. */

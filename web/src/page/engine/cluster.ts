@@ -181,8 +181,11 @@ function onReady(): void {
   setTimeout(() => void keepModuleForOffline(), 15_000);
 }
 
-/** A port for the service worker, as soon as there is a link: what is said before the worker's welcome is not heard. */
-function lendPort(): MessagePort {
+/**
+ * A control port for another party, the service worker or the worker of a script. It leads to the engine as soon as there
+ * is a link: what is said before the worker's welcome is not heard.
+ */
+export function lendPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   if (link?.state && !link.lost.aborted) return link.introduce();
   void linked.then((open) => open.introducePort(port1));

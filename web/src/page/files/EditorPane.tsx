@@ -3,10 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { followKinds } from '../cluster/kinds';
 import { Icon } from '../frame/icons';
+import { lazily } from '../frame/Lazy';
 import { PaneBar } from '../frame/PaneBar';
 import { go, LIST } from '../frame/route';
 import { pendingEdits } from '../terminal/shell';
 import { addFiles } from './add-files';
+import { isScript, languageOf } from './language-of';
 import type { createManifestEditor } from './manifest-editor';
 import { OutcomePanel } from './OutcomePanel';
 import { newFile } from './open';
@@ -21,10 +23,18 @@ import {
   opened,
   openFile,
   openPaths,
+  type WorkspaceFile,
   writeFile,
 } from './workspace';
 
 followKinds();
+
+const ScriptButtons = lazily(() =>
+  import('../script/ScriptButtons').then(({ ScriptButtons }) => ScriptButtons),
+);
+const ScriptOutput = lazily(() =>
+  import('../script/ScriptOutput').then(({ ScriptOutput }) => ScriptOutput),
+);
 
 /** Files of the workspace in tabs, with what can be done with them in the cluster. */
 export function EditorPane() {
@@ -39,7 +49,8 @@ export function EditorPane() {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented)
           return;
         event.preventDefault();
-        void applyFile();
+        if (file && isScript(file.path)) void runScript(file);
+        else void applyFile();
       }}
       onDragOver={(event) => {
         if (!event.dataTransfer?.types.includes('Files')) return;
@@ -63,15 +74,26 @@ export function EditorPane() {
         <PendingEdit key={waiting.token} edit={waiting} />
       ) : file ? (
         <>
-          <Buttons />
+          {isScript(file.path) ? (
+            <div class="toolbar file-buttons">
+              <ScriptButtons />
+            </div>
+          ) : (
+            <Buttons />
+          )}
           <Text key={file.path} path={file.path} text={file.text} />
-          <OutcomePanel />
+          {isScript(file.path) ? <ScriptOutput key={file.path} /> : <OutcomePanel />}
         </>
       ) : (
         opened.value && <p class="empty">{words.none}</p>
       )}
     </div>
   );
+}
+
+async function runScript({ path, text }: WorkspaceFile): Promise<void> {
+  const { runFile } = await import('../script/runs');
+  runFile(path, text);
 }
 
 function FileTabs() {
@@ -222,7 +244,7 @@ function Text({ path, text }: { path: string; text: string }) {
       if (gone || !host.current) return;
       editor.current = create(host.current, {
         text: latest.current,
-        language: /\.json$/i.test(path) ? 'json' : 'yaml',
+        language: languageOf(path),
         readOnly: false,
         label: words.label(path),
         onChange: (changed) => writeFile(path, changed),
@@ -243,7 +265,7 @@ function Text({ path, text }: { path: string; text: string }) {
   const label = words.label(path);
   useEffect(() => editor.current?.rename(label), [label]);
   useEffect(() => {
-    editor.current?.setText(text, /\.json$/i.test(path) ? 'json' : 'yaml');
+    editor.current?.setText(text, languageOf(path));
   }, [text]);
   return (
     <div class="code" translate={false}>

@@ -8,7 +8,11 @@ export function createManifestEditor(
   host: HTMLElement,
   options: CodeOptions,
 ): CodeEditor & { readonly view: EditorView; goTo(line: number): void } {
-  const editor = createEditor(host, options, manifestLanguage());
+  const editor = createEditor(
+    host,
+    options,
+    options.language === 'javascript' ? [] : manifestLanguage(),
+  );
   return {
     ...editor,
     goTo(number) {

@@ -8,6 +8,7 @@ import { chinese as files } from '../files/words.zh';
 import { chinese as lessons } from '../lessons/words.zh';
 import { chinese as picture } from '../picture/words.zh';
 import { chinese as requests } from '../requests/words.zh';
+import { chinese as script } from '../script/words.zh';
 import { chinese as share } from '../share/words.zh';
 import { chinese as terminal } from '../terminal/words.zh';
 import { chinese as frame } from '../words.zh';
@@ -25,6 +26,7 @@ export const chinese = {
   lessons,
   picture,
   requests,
+  script,
   share,
   terminal,
 };

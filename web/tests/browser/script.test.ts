@@ -1,0 +1,189 @@
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, test } from 'vitest';
+import { controlled, inFlight, ready } from './browser';
+import { newVisitors } from './visitors';
+
+// Scripts of the learner's run in workers, ask the API as the page's identity, print beside the editor, and can be stopped.
+
+const visitor = newVisitors();
+let page: Page;
+beforeEach(async () => {
+  page = await visitor.context.newPage();
+  await page.goto(`${visitor.url}#files`);
+  await ready(page);
+});
+
+/** Makes a file with a command, or writes it anew, and opens it. */
+async function write(name: string, text: string): Promise<void> {
+  await page.evaluate(
+    async ([path, body]) => {
+      const way = `/kubetab/files/home/kubetab/${path}`;
+      await window.kubetab.direct?.request(way, { method: 'PUT', body });
+    },
+    [name, text] as const,
+  );
+  await page.locator('.file-row', { hasText: name }).locator('.entry').click();
+  await page.getByRole('textbox', { name: `Text of ${name}` }).waitFor();
+  const shown = page.locator('.editor-pane .cm-content');
+  const first = text.trim().split('\n')[0] ?? '';
+  await expect.poll(() => shown.textContent()).toContain(first);
+}
+const button = (name: string) =>
+  page.locator('.editor-pane').getByRole('button', { name, exact: true });
+const run = () => button('Run').click();
+const printed = () => page.locator('.script-output').getByRole('log').textContent();
+const prints = (what: string) => expect.poll(printed).toContain(what);
+const phase = () => page.locator('.script-phase').textContent();
+const reaches = (what: string) => expect.poll(phase).toBe(what);
+
+/** Requests of scripts, as the engine's log has them. */
+const asked = () =>
+  page.evaluate(async () => {
+    const log = await window.kubetab.direct?.request('/kubetab/requests');
+    const lines = (await log?.text())?.trim().split('\n') ?? [];
+    return lines
+      .map(
+        (line) => JSON.parse(line) as { from: string; path: string; user: string; done?: boolean },
+      )
+      .filter(({ from }) => from === 'script');
+  });
+
+test('a script asks, watches, prints, and ends with its requests when it is stopped', async () => {
+  await write(
+    'mirror.js',
+    `const path = '/api/v1/namespaces/default/configmaps';
+const list = await (await fetch(path)).json();
+console.log('list', list.kind, { items: list.items.length > 0 });
+console.warn('careful');
+const watch = await fetch(path + '?watch=1&resourceVersion=' + list.metadata.resourceVersion);
+console.log('watching', watch.status);
+let rest = '';
+for await (const piece of watch.body.pipeThrough(new TextDecoderStream())) {
+  rest += piece;
+  const lines = rest.split('\\n');
+  rest = lines.pop();
+  for (const line of lines) {
+    const { type, object } = JSON.parse(line);
+    console.log(type, object.metadata.name);
+  }
+}
+`,
+  );
+  const before = await inFlight(page);
+  await run();
+  await prints('list ConfigMapList { items: true }');
+  await prints('watching 200');
+  await reaches('runs');
+  await page.evaluate(() =>
+    window.kubetab.direct?.request('/api/v1/namespaces/default/configmaps', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ metadata: { name: 'seen-by-script' } }),
+    }),
+  );
+  await prints('ADDED seen-by-script');
+  expect(await page.locator('.script-line.is-warn').textContent()).toBe('careful');
+  const records = await asked();
+  expect(records.map(({ user }) => user)).toEqual(records.map(() => 'kubetab-admin'));
+  expect(records.filter(({ done }) => !done)).toHaveLength(1);
+
+  await button('Stop').click();
+  await reaches('was stopped');
+  await expect.poll(async () => (await asked()).filter(({ done }) => !done)).toEqual([]);
+  await expect.poll(() => inFlight(page)).toBeLessThanOrEqual(before);
+
+  // Again, as who the page acts as by then; an error that is not caught is the end.
+  await write(
+    'viewer.mjs',
+    `const path = 'api/v1/namespaces/default/configmaps';
+const answer = await fetch(path, { method: 'POST', body: '{}' });
+console.log('answer', answer.status, (await answer.json()).reason);
+setTimeout(() => console.log('later'), 20);
+await fetch(new URL('https://kubernetes.io/')).catch(({ name }) => console.log('elsewhere', name));
+
+null.here;
+`,
+  );
+  await page.getByLabel('Acting as').selectOption('kubetab-view');
+  await run();
+  await prints('answer 403 Forbidden');
+  await prints('elsewhere TypeError');
+  await reaches('ended with an error');
+  await prints("Cannot read properties of null (reading 'here')");
+  const [last] = (await asked()).slice(-1);
+  expect(last?.user).toBe('kubetab-view');
+  await page.getByRole('button', { name: 'Line 7 in viewer.mjs' }).click();
+  await expect.poll(() => page.locator('.cm-activeLine').textContent()).toBe('null.here;');
+});
+
+test('a script that has nothing more to do has ended, and one that is no JavaScript says where', async () => {
+  await write(
+    'short.js',
+    `setTimeout(async () => {
+  const answer = await fetch('/version');
+  console.log('version', (await answer.json()).major);
+}, 50);
+`,
+  );
+  await run();
+  await prints('version 1');
+  await reaches('has ended');
+
+  await write('broken.js', 'console.log("never");\n\nlet x = ;\n');
+  await run();
+  await prints('SyntaxError');
+  await reaches('ended with an error');
+  expect(await printed()).not.toContain('never');
+  expect(await page.getByRole('button', { name: 'Line 3 in broken.js' }).count()).toBe(1);
+
+  await write(
+    'rejected.js',
+    'async function main() {\n  throw new Error("on purpose");\n}\nmain();\n',
+  );
+  await run();
+  await prints('Error: on purpose');
+  await prints('Line 2 in rejected.js');
+  await reaches('ended with an error');
+});
+
+test('a loop that never pauses leaves the page alone, and can be stopped', async () => {
+  await write(
+    'busy.js',
+    "console.log('begins');\nfor (let n = 0; ; n++) console.log('turn', n);\n",
+  );
+  await run();
+  await prints('turn');
+  // The page goes on: it prints more, and another view opens.
+  await prints('lines are not shown');
+  await page.goto(`${visitor.url}#settings`);
+  await page.getByRole('heading', { name: 'Settings' }).first().waitFor();
+  await page.goto(`${visitor.url}#files`);
+  await reaches('runs');
+  await button('Stop').click();
+  await reaches('was stopped');
+
+  await write('silent.js', "console.log('begins');\nfor (;;);\n");
+  await run();
+  await prints('begins');
+  await button('Run again').click();
+  await prints('begins');
+  await reaches('runs');
+  await button('Stop').click();
+  await reaches('was stopped');
+});
+
+test('without a service worker, and in the fallback, a script reaches the cluster of its page', async () => {
+  await controlled(page);
+  const other = await visitor.context.browser()?.newContext({ serviceWorkers: 'block' });
+  if (!other) throw new Error('There is no browser.');
+  page = await other.newPage();
+  // No SharedWorker either: the engine is a worker of the tab.
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'SharedWorker'));
+  await page.goto(`${visitor.url}#files`);
+  await ready(page);
+  await write('plain.js', "console.log('status', (await fetch('/api/v1/nodes')).status);\n");
+  await run();
+  await prints('status 200');
+  await reaches('has ended');
+  await other.close();
+});
