@@ -19,13 +19,16 @@ import (
 //	POST   /kubetab/run                   {command, directory, context} -> {stdout, stderr, exitCode}
 //	GET, PUT, DELETE /kubetab/files/{path}  a file, or a folder as JSON; ?watch=1 for changes below it
 //	POST   /kubetab/edits/{token}         {saved}
+//	GET    /kubetab/scripts/{token}       {name, text}, for one; {token}/end ends with the command that waits
+//	POST   /kubetab/scripts/{token}       {stdout, stderr, code}: what it has printed, and with a code its end
 //	GET, PUT /kubetab/kubeconfig          the terminal's kubeconfig, as it outlives the engine
 //	GET, PUT /kubetab/identity            {context, user, groups}; ?watch=1 for a line at each change
 //
 // The output of a terminal holds messages to the page as OSC sequences with the
 // number 7373, a kind, and fields in base64: history (a line that was entered),
 // edit (a token and the path of a file to edit: answer with a POST to
-// /kubetab/edits), edited (a token that nobody waits for any more).
+// /kubetab/edits), edited (a token that nobody waits for any more), script (a
+// token: see /kubetab/scripts).
 //
 // A request with credentials is refused: the page has none and needs none,
 // while who brings some is somebody else.
@@ -41,6 +44,9 @@ func (s *Shell) Handler() http.Handler {
 	mux.HandleFunc("PUT /kubetab/files/{path...}", s.putFile)
 	mux.HandleFunc("DELETE /kubetab/files/{path...}", s.deleteFile)
 	mux.HandleFunc("POST /kubetab/edits/{token}", s.finishEdit)
+	mux.HandleFunc("GET /kubetab/scripts/{token}", s.withScript(s.takeScript))
+	mux.HandleFunc("GET /kubetab/scripts/{token}/end", s.withScript(s.followCommand))
+	mux.HandleFunc("POST /kubetab/scripts/{token}", s.withScript(s.printScript))
 	mux.HandleFunc("GET /kubetab/kubeconfig", s.getKubeconfig)
 	mux.HandleFunc("PUT /kubetab/kubeconfig", s.putKubeconfig)
 	mux.HandleFunc("GET /kubetab/identity", s.getIdentity)

@@ -23,6 +23,7 @@ func init() {
 		"kubectl": (*session).kubectl, "jq": jq, "awk": awk, "diff": diff, "watch": (*session).watch, "history": (*session).showHistory,
 		"clear": (*session).clear, "help": help, "bash": (*session).bash, "sh": (*session).bash,
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
+		"node":   (*session).node,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
 		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "wait": (*session).waitFor,
 		spool: (*session).spool,
@@ -143,6 +144,7 @@ func help(_ *session, c *coreutils.Call) int {
 	slices.Sort(names)
 	fmt.Fprintf(c.Stdout, `kubectl (k) talks to the API server in this tab: kubectl get nodes, kubectl explain pod.spec
 curl does, too: curl -k https://127.0.0.1:6443/api/v1/namespaces
+node FILE runs a script of yours, whose fetch('/api/v1/namespaces') does
 
 Pipes, redirects, variables, loops and here-documents work as in bash. Tab completes commands, resources, names
 and files; Ctrl-R searches the history; Ctrl-C ends what runs. A command with & behind it runs in the background:

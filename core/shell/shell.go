@@ -29,6 +29,9 @@ type Config struct {
 	// Listener is where kubectl and curl find the API. Its address stands in the
 	// kubeconfig.
 	Listener net.Listener
+	// Node runs node and returns its exit code, 130 when ctx has ended. Nil has
+	// the page of the terminal run the file.
+	Node func(ctx context.Context, c NodeCommand) int
 }
 
 // Shell serves terminals. Its methods may be called at once.
@@ -43,9 +46,10 @@ type Shell struct {
 	cancel context.CancelFunc
 
 	mu        sync.Mutex
-	last      int                  // number of the last terminal or edit
+	last      int                  // number of the last terminal, edit or script
 	terminals map[string]*terminal // by id
 	edits     map[string]*edit     // by token
+	scripts   map[string]*script   // by token
 }
 
 // New serves the API on config's listener, which Close closes. Errors: an
@@ -58,7 +62,7 @@ func New(config Config) (*Shell, error) {
 	s := &Shell{
 		config: config, cluster: cluster, served: make(chan struct{}),
 		server:    &http.Server{Handler: config.API, ErrorLog: log.New(discard{}, "", 0)},
-		terminals: map[string]*terminal{}, edits: map[string]*edit{},
+		terminals: map[string]*terminal{}, edits: map[string]*edit{}, scripts: map[string]*script{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }

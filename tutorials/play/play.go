@@ -138,7 +138,7 @@ func (d *Desk) open() error {
 		return err
 	}
 	c := d.cluster
-	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(d.dir, "tmp"), Listener: listener})
+	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(d.dir, "tmp"), Listener: listener, Node: node("http://" + listener.Addr().String())})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

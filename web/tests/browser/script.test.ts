@@ -172,6 +172,38 @@ test('a loop that never pauses leaves the page alone, and can be stopped', async
   await reaches('was stopped');
 });
 
+test('node in the terminal runs the same file in the page, and Ctrl C ends it', async () => {
+  await write(
+    'tick.js',
+    `const answer = await fetch('/api/v1/namespaces/kube-system');
+console.log('found', (await answer.json()).metadata.name);
+if (answer.ok) setInterval(() => console.log('tick'), 50);
+`,
+  );
+  const shows = (what: RegExp) =>
+    expect
+      .poll(async () => {
+        // biome-ignore lint/performance/useDomNodeTextContent: the text of the DOM does not tell where a row ends
+        const text = await page.locator('.terminal .xterm-rows').innerText();
+        return text.replaceAll('\u00a0', ' ').replaceAll(/ +$/gm, '');
+      })
+      .toMatch(what);
+  const type = async (line: string) => {
+    await page.locator('.terminal textarea').focus();
+    await page.keyboard.type(`clear; ${line}\n`);
+  };
+  await type('node tick.js');
+  await shows(/found kube-system\ntick\ntick\n/);
+  await page.keyboard.press('Control+c');
+  await shows(/\^C/);
+  await type('echo code $?');
+  await shows(/code 130\n/);
+  await expect.poll(async () => (await asked()).filter(({ done }) => !done)).toEqual([]);
+  await write('once.js', "console.log('out');\nconsole.error('err');\nthrow new Error('over');\n");
+  await type('node once.js 2> errors; echo code $?; head -2 errors');
+  await shows(/out\ncode 1\nerr\nError: over\n/);
+});
+
 test('without a service worker, and in the fallback, a script reaches the cluster of its page', async () => {
   await controlled(page);
   const other = await visitor.context.browser()?.newContext({ serviceWorkers: 'block' });

@@ -9,6 +9,8 @@ export type ShellMessage =
   | { readonly kind: 'history'; readonly line: string }
   /** A command waits until a file has been edited: see `finishEdit`. */
   | { readonly kind: 'edit'; readonly token: string; readonly path: string }
+  /** A command waits until a script has ended: see script/for-terminal.ts. */
+  | { readonly kind: 'script'; readonly token: string }
   /** Nobody waits for this edit any more. */
   | { readonly kind: 'edited'; readonly token: string };
 
@@ -26,7 +28,7 @@ export function parseMessage(text: string): ShellMessage | null {
   const [first, second] = fields;
   if (first === undefined) return null;
   if (kind === 'history') return { kind, line: first };
-  if (kind === 'edited') return { kind, token: first };
+  if (kind === 'edited' || kind === 'script') return { kind, token: first };
   if (kind === 'edit' && second !== undefined) return { kind, token: first, path: second };
   return null;
 }

@@ -143,6 +143,11 @@ export class Session {
       case 'edit':
         pendingEdits.value = [...pendingEdits.value, message];
         return;
+      case 'script':
+        void import('../script/for-terminal').then(({ runForTerminal }) =>
+          runForTerminal(message.token),
+        );
+        return;
       case 'edited':
         pendingEdits.value = pendingEdits.value.filter(({ token }) => token !== message.token);
         return;

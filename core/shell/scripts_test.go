@@ -1,0 +1,139 @@
+package shell_test
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// page is the page of a terminal, which is asked to run a script.
+type page struct {
+	t     *testing.T
+	way   string // of the script
+	close context.CancelFunc
+	ended chan struct{} // closed when the command has
+}
+
+// takes waits until the terminal asks for a script, takes it, and waits for the command's end.
+func takes(t *testing.T, s *seat, url, wanted string) *page {
+	t.Helper()
+	message := regexp.MustCompile(`\x1b\]7373;script;([^\a]*)\a`)
+	limit := time.After(patience)
+	for text := ""; ; {
+		if m := message.FindStringSubmatch(text); m != nil {
+			token, err := base64.StdEncoding.DecodeString(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &page{t: t, way: url + "/kubetab/scripts/" + string(token), ended: make(chan struct{})}
+			if code, answer := ask(t, http.MethodGet, p.way, ""); code != http.StatusOK || strings.TrimSpace(answer) != wanted {
+				t.Fatalf("the script: %d %s", code, answer)
+			}
+			if code, _ := ask(t, http.MethodGet, p.way, ""); code != http.StatusConflict {
+				t.Errorf("another page that takes it: %d", code)
+			}
+			p.follow()
+			return p
+		}
+		select {
+		case b := <-s.out:
+			text += string(b)
+		case <-limit:
+			t.Fatalf("%q asks for no script", text)
+		}
+	}
+}
+
+func (p *page) follow() {
+	p.t.Helper()
+	ctx, cancel := context.WithCancel(p.t.Context())
+	p.close = cancel
+	p.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.way+"/end", nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		defer response.Body.Close()
+		_, _ = io.Copy(io.Discard, response.Body) // cut when the page goes
+	}()
+}
+
+func (p *page) says(body string, want int) {
+	p.t.Helper()
+	if code, answer := ask(p.t, http.MethodPost, p.way, body); code != want {
+		p.t.Errorf("%s: %d %s", body, code, answer)
+	}
+}
+
+func (p *page) hearsTheEnd() {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		p.t.Error("the page does not hear that the command has ended")
+	}
+	p.says(`{"stdout": "late\n"}`, http.StatusNotFound)
+}
+
+func TestNodeIsRunByThePageOfTheTerminal(t *testing.T) {
+	const asked = `{"name":"x.js","text":"await 1"}`
+	url := httpServer(t)
+	s := sitAt(t, url)
+	if err := os.WriteFile(filepath.Join(shared.home, "x.js"), []byte("await 1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	s.types("node x.js > out.txt; echo code $?; cat out.txt\r")
+	p := takes(t, s, url, asked)
+	p.says(`{"stdout": "one\n", "stderr": "careful\n"}`, http.StatusNoContent)
+	s.sees(`careful\n`)
+	p.says(`no json`, http.StatusBadRequest)
+	p.says(`{"stdout": "two\n", "code": 7}`, http.StatusNoContent)
+	s.sees(`code 7\none\ntwo\n`)
+	p.hearsTheEnd()
+
+	s.types("node x.js\r")
+	p = takes(t, s, url, asked)
+	s.types("\x03")
+	p.hearsTheEnd()
+	s.types("echo $?\r")
+	s.sees(`\n130\n`)
+
+	s.types("node x.js & echo begun\r")
+	p = takes(t, s, url, asked)
+	s.types("kill %1; wait; echo over\r")
+	p.hearsTheEnd()
+	s.sees(`\nover\n`)
+
+	s.types("node x.js; echo code $?\r")
+	p = takes(t, s, url, asked)
+	p.close() // as a page that is left
+	s.sees(`code 1\n`)
+	p.says(`{"code": 0}`, http.StatusNotFound)
+
+	s.types("node; node --version; node none.js; echo $(bash -c 'node x.js')\r")
+	s.sees(`(?s)this shell runs node FILE.*this shell runs node FILE.*none.js: No such file`)
+	p = takes(t, s, url, asked)
+	p.says(`{"stdout": "inside\n", "code": 0}`, http.StatusNoContent)
+	s.sees(`\ninside\n`)
+}
+
+func TestNodeWithoutAPage(t *testing.T) {
+	r, err := shared.shell.Run(t.Context(), "echo > y.js; node y.js", "", "")
+	if err != nil || r.ExitCode != 1 || !strings.Contains(r.Stderr, "there is no page to run it without a terminal") {
+		t.Errorf("%+v %v", r, err)
+	}
+}
