@@ -9,6 +9,8 @@
 //     in the order in which they happen, and one goroutine looks at the checks.
 //   - Each request, each event of a watch and each change of an object is looked at by itself, so that a learner who is
 //     quick loses nothing.
+//   - A check that comes after a request sees no object as it was before the request was answered, though the watch may
+//     still be behind.
 //   - The checks see what the learner did, and not what components, the page's own views and the loader did.
 //   - What is kept is bounded: in requests, in events of a watch, and in bytes.
 package evaluate

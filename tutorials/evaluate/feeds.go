@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
@@ -48,6 +49,31 @@ var (
 type objects struct {
 	byKey  map[string]map[string]any
 	sorted []any // nil after a change
+	// revision is the one of the newest change that has arrived. All that came before it has arrived, too.
+	revision string
+}
+
+// put takes in a change of an object.
+func (o *objects) put(object *unstructured.Unstructured, gone bool) {
+	o.sorted = nil
+	key := object.GetNamespace() + "/" + object.GetName()
+	if gone {
+		delete(o.byKey, key)
+	} else {
+		o.byKey[key] = object.Object
+	}
+	if !o.has(object.GetResourceVersion()) {
+		o.revision = object.GetResourceVersion()
+	}
+}
+
+// has reports whether what happened up to a revision has arrived for sure.
+func (o *objects) has(revision string) bool {
+	if o.revision == "" {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(o.revision, revision)
+	return err != nil || order >= 0
 }
 
 func (o *objects) list() []any {
@@ -72,7 +98,10 @@ type feeds struct {
 	defined map[schema.GroupKind]*definition // by the definitions in start/
 	customs map[string]context.CancelFunc    // the informer of a custom resource, by variable
 	version map[string]string                // and the version it watches
+	lists   map[string]lister                // what lists the objects of a variable
 }
+
+type lister func(context.Context) (*unstructured.UnstructuredList, error)
 
 // definition is what a CustomResourceDefinition says of its objects.
 type definition struct {
@@ -95,7 +124,7 @@ func newFeeds(r *run) (*feeds, error) {
 	disco.UseLegacyDiscovery = true // a few small documents instead of one of everything
 	return &feeds{
 		run: r, dynamic: client, discovery: disco, kinds: map[schema.GroupVersion]*metav1.APIResourceList{},
-		defined: map[schema.GroupKind]*definition{}, customs: map[string]context.CancelFunc{}, version: map[string]string{},
+		defined: map[schema.GroupKind]*definition{}, customs: map[string]context.CancelFunc{}, version: map[string]string{}, lists: map[string]lister{},
 	}, nil
 }
 
@@ -320,7 +349,9 @@ func (f *feeds) watch(ctx context.Context) error {
 			}
 			continue // turned off
 		}
+		f.mu.Lock()
 		done, err := f.inform(f.run.ctx, w.name, resource, namespaceOf(w.of, own, namespaced))
+		f.mu.Unlock()
 		if err != nil {
 			return err
 		}
@@ -377,11 +408,18 @@ func (f *feeds) find(groups *metav1.APIGroupList, gr schema.GroupResource) (reso
 	return resource, false, false, nil
 }
 
-// inform begins to watch a resource for a variable, until ctx ends.
+// inform begins to watch a resource for a variable, until ctx ends. The caller holds mu.
 func (f *feeds) inform(ctx context.Context, name string, resource schema.GroupVersionResource, namespace string) (synced cache.DoneChecker, err error) {
 	var tweak dynamicinformer.TweakListOptionsFunc
 	if name == tutorials.AnswersVariable {
 		tweak = func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + tutorials.AnswersName }
+	}
+	f.lists[name] = func(ctx context.Context) (*unstructured.UnstructuredList, error) {
+		var o metav1.ListOptions
+		if tweak != nil {
+			tweak(&o)
+		}
+		return f.dynamic.Resource(resource).Namespace(namespace).List(ctx, o)
 	}
 	informer := dynamicinformer.NewFilteredDynamicInformer(f.dynamic, resource, namespace, 0, cache.Indexers{}, tweak).Informer()
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -405,19 +443,25 @@ func (f *feeds) put(ctx context.Context, name string, o any, gone bool) {
 	if !ok {
 		return
 	}
-	key := object.GetNamespace() + "/" + object.GetName()
 	f.run.queue.put(0, func() {
 		if ctx.Err() != nil {
 			return // of an informer that another one took the place of
 		}
-		at := f.run.objects[name]
-		if at.sorted = nil; gone {
-			delete(at.byKey, key)
-		} else {
-			at.byKey[key] = object.Object
-		}
+		f.run.objects[name].put(object, gone)
 		f.run.look(nil, name)
 	})
+}
+
+// list returns the objects of a variable as they are now, whatever the watch has brought; nil for those of a kind that is
+// not defined.
+func (f *feeds) list(ctx context.Context, name string) (*unstructured.UnstructuredList, error) {
+	f.mu.Lock()
+	list := f.lists[name]
+	f.mu.Unlock()
+	if list == nil {
+		return nil, nil
+	}
+	return list(ctx)
 }
 
 // informOfDefinitions watches the definitions of custom resources, and their objects while they are defined. Once
@@ -477,8 +521,12 @@ func (f *feeds) redefine(name string, of tutorials.Watched, d *definition) (sync
 		end()
 		delete(f.customs, name)
 		delete(f.version, name)
+		delete(f.lists, name)
 		f.run.queue.put(0, func() {
 			f.run.objects[name] = &objects{byKey: map[string]map[string]any{}}
+			for _, c := range f.run.checks {
+				delete(c.listed, name)
+			}
 			f.run.look(nil, name)
 		})
 	}

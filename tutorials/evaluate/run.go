@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 
 	"github.com/kubetab/kubetab/core/requestlog"
@@ -22,6 +24,8 @@ const (
 	mostRequests = 500
 	// mostBytes is how much they may keep alive together. Of the oldest beyond it the heads are kept.
 	mostBytes = 4 << 20
+	// listing is how long the lists of a check may take, see catchUp.
+	listing = 10 * time.Second
 )
 
 // run is a lesson that is being worked on. Below queue everything belongs to the goroutine of loop.
@@ -33,6 +37,8 @@ type run struct {
 	ended  chan struct{}
 	queue  *queue
 	feeds  *feeds
+	// list returns the objects of a variable as they are now; nil for none.
+	list func(ctx context.Context, name string) (*unstructured.UnstructuredList, error)
 
 	ready     bool
 	checks    []*check
@@ -56,7 +62,9 @@ type check struct {
 	sticky bool // it was true, and does not become false again
 	was    bool // of none: it has been there
 	// since is the id of the request after which others count that come after this check.
-	since   int64
+	since int64
+	// listed are objects of which the watch has not brought all that had happened when the check began to count, by variable.
+	listed  map[string]*objects
 	holds   bool // of now: its expression is true
 	timer   clock.Timer
 	pending int // counts timers, so that one that was stopped too late is known
@@ -128,6 +136,7 @@ func (r *run) start(ctx context.Context, keep bool) error {
 	if r.feeds, err = newFeeds(r); err != nil {
 		return err
 	}
+	r.list = r.feeds.list
 	if err := r.feeds.namespace(ctx, r.begin.Lesson.Namespace); err != nil {
 		return err
 	}
@@ -388,6 +397,7 @@ func (r *run) try(c *check, x *exchange, variables map[string]any) {
 	if c.After != "" && !r.comesAfter(c, x) {
 		return
 	}
+	variables = r.upToDate(c, variables)
 	is, err := c.Is.Bool(variables)
 	r.note(c, err)
 	if err != nil {
@@ -492,6 +502,9 @@ func (r *run) becomes(c *check, x *exchange, variables map[string]any) {
 			continue
 		}
 		if !next.Is.Uses(checks.Request) {
+			if x != nil && c.Is.Uses(checks.Request) {
+				r.catchUp(next)
+			}
 			r.try(next, x, r.variables(x))
 			continue
 		}
@@ -504,6 +517,51 @@ func (r *run) becomes(c *check, x *exchange, variables map[string]any) {
 			}
 		}
 	}
+}
+
+// catchUp has a check that comes after a request look at no objects from before it. The request has been answered, and what
+// it did, or found, may still be on its way through the watch: until all of that has come, the check is given a list from
+// now. Changes wait in the queue meanwhile, so that none is passed over.
+func (r *run) catchUp(c *check) {
+	c.listed = map[string]*objects{}
+	ctx, cancel := context.WithTimeout(r.ctx, listing)
+	defer cancel()
+	for name := range r.objects {
+		if !c.Is.Uses(name) {
+			continue
+		}
+		list, err := r.list(ctx, name)
+		if err != nil {
+			r.e.config.Log("lesson %s: check %s: list %s: %v", r.begin.Lesson.ID, c.ID, name, err)
+			continue // then what the watch has brought must do
+		}
+		if list == nil {
+			continue
+		}
+		now := &objects{byKey: map[string]map[string]any{}}
+		for i := range list.Items {
+			now.put(&list.Items[i], false)
+		}
+		now.revision = list.GetResourceVersion()
+		c.listed[name] = now
+	}
+}
+
+// upToDate is variables with the lists that a check has been given, where the watch is still behind them.
+func (r *run) upToDate(c *check, variables map[string]any) map[string]any {
+	for name, now := range c.listed {
+		if r.objects[name].has(now.revision) {
+			delete(c.listed, name)
+		}
+	}
+	if len(c.listed) == 0 {
+		return variables
+	}
+	variables = maps.Clone(variables)
+	for name, now := range c.listed {
+		variables[name] = func() any { return now.list() }
+	}
+	return variables
 }
 
 // note tells what is wrong with a check.

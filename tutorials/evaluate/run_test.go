@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubetab/kubetab/core/requestlog"
@@ -35,6 +37,7 @@ func begin(t *testing.T, c *clocktesting.FakeClock, steps ...tutorials.Step) *ru
 	r := newRun(New(config), b, all, hints)
 	t.Cleanup(r.cancel)
 	r.ready = true
+	r.list = func(context.Context, string) (*unstructured.UnstructuredList, error) { return nil, nil }
 	for _, name := range []string{"cm", tutorials.AnswersVariable} {
 		r.objects[name] = &objects{byKey: map[string]map[string]any{}}
 	}
@@ -50,6 +53,57 @@ func (r *run) object(name string, o map[string]any) {
 		at.byKey[name] = o
 	}
 	r.look(nil, "cm")
+}
+
+// TestAfterSeesNoObjectsFromBeforeARequest: the watch may be behind a request that has been answered.
+func TestAfterSeesNoObjectsFromBeforeARequest(t *testing.T) {
+	object := func(name, revision string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name, "namespace": "one", "resourceVersion": revision}}}
+	}
+	for _, c := range []struct{ name, kind string }{{"once", "once"}, {"never", "never"}, {"now", "now"}} {
+		t.Run(c.name, func(t *testing.T) {
+			held := tutorials.Check{ID: "held", After: "asked"}
+			const is = `cm.exists(o, o.metadata.name == "held")`
+			switch c.kind {
+			case "once":
+				held.Once = is
+			case "never":
+				held.Never = is
+			default:
+				held.Now = is
+			}
+			r := begin(t, nil, tutorials.Step{ID: "s", Checks: []tutorials.Check{{ID: "asked", Once: `request.path == "/a"`}, held, {ID: "other", Once: `cm.exists(o, o.metadata.name == "seen")`}}})
+			isTrue := func() bool {
+				s := r.state().Steps[0].Checks[1]
+				return s.Done && c.kind != "never" || s.Failed
+			}
+			change := func(o *unstructured.Unstructured, gone bool) {
+				r.objects["cm"].put(o, gone)
+				r.look(nil, "cm")
+			}
+			r.list = func(context.Context, string) (*unstructured.UnstructuredList, error) {
+				l := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*object("other", "8")}}
+				l.SetResourceVersion("20")
+				return l, nil
+			}
+			change(object("held", "7"), false)
+			r.request(get(1, "/a")) // at 20: held is gone by then, which the watch has not brought yet
+			change(object("seen", "9"), false)
+			change(object("seen", "10"), true)
+			if isTrue() || !strings.Contains(done(r), "other") {
+				t.Errorf("while the watch is behind: %+v", r.state())
+			}
+			change(object("held", "15"), true)
+			change(object("late", "21"), false)
+			if isTrue() {
+				t.Errorf("when the watch has caught up: %+v", r.state())
+			}
+			change(object("held", "22"), false)
+			if !isTrue() {
+				t.Errorf("after a change that came later: %+v", r.state())
+			}
+		})
+	}
 }
 
 func named(name string) map[string]any {
