@@ -42,6 +42,9 @@
 //     volumes are those of upstream's eviction manager, without a container's log
 //     (storage.go). Volumes in memory are full at the size that a kubelet gives
 //     them, and do not count as the Pod's memory.
+//   - /metrics has a kubelet's counts of Pods and containers and the sizes of logs,
+//     /metrics/cadvisor limits, CPU and memory (scrape.go). Upstream's metrics of a
+//     kubelet's own work, and those that need a kernel, are not there.
 //   - The files of all nodes together are limited to what the process can hold
 //     (Config.Storage), whatever the nodes report. The write that does not fit
 //     fails; no node comes under disk pressure.

@@ -301,7 +301,9 @@ func (n *Nodes) kubeletAPI() http.Handler {
 	mux.HandleFunc("GET /pods", n.ofDialled((*kubelet).listPods))
 	mux.HandleFunc("GET /runningpods/", n.ofDialled((*kubelet).listPods))
 	mux.HandleFunc("GET /stats/summary", n.ofDialled((*kubelet).summary))
-	mux.HandleFunc("GET /metrics/resource", n.ofDialled((*kubelet).resourceMetrics))
+	mux.HandleFunc("GET /metrics", n.ofDialled(shows(ownMetrics)))
+	mux.HandleFunc("GET /metrics/cadvisor", n.ofDialled(shows(cadvisorMetrics)))
+	mux.HandleFunc("GET /metrics/resource", n.ofDialled(shows(resourceMetrics)))
 	return mux
 }
 

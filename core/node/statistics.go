@@ -8,9 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	compbasemetrics "k8s.io/component-base/metrics"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
-	"k8s.io/kubernetes/pkg/kubelet/metrics/collectors"
 	"k8s.io/utils/ptr"
 )
 
@@ -58,6 +56,9 @@ func (p *pod) statistics(now metav1.Time) (statsapi.PodStats, bool) {
 		}
 		used, started := usage(obj, r.spec), metav1.NewTime(r.now.startedAt)
 		c := statsapi.ContainerStats{Name: r.spec.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used)}
+		if r.now.c != nil {
+			c.Logs = &statsapi.FsStats{Time: now, UsedBytes: ptr.To(uint64(r.now.c.Log.Size()))}
+		}
 		cpu, total, memory = cpu+*c.CPU.UsageNanoCores, total+*c.CPU.UsageCoreNanoSeconds, memory+*c.Memory.WorkingSetBytes
 		stats.Containers = append(stats.Containers, c)
 	}
@@ -85,11 +86,4 @@ func (k *kubelet) summary(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(all) // the client is gone: nobody to tell
-}
-
-// resourceMetrics answers /metrics/resource with upstream's collector.
-func (k *kubelet) resourceMetrics(w http.ResponseWriter, r *http.Request) {
-	registry := compbasemetrics.NewKubeRegistry()
-	registry.CustomMustRegister(collectors.NewResourceMetricsCollector(statistics{k}))
-	compbasemetrics.HandlerFor(registry, compbasemetrics.HandlerOpts{ErrorHandling: compbasemetrics.ContinueOnError}).ServeHTTP(w, r)
 }

@@ -46,15 +46,7 @@ func (n *Nodes) NodeUsage(node *v1.Node) (metrics.NodeMetrics, bool) {
 		return metrics.NodeMetrics{}, false
 	}
 	cpu, memory := resource.NewMilliQuantity(80+int64(hash(node.Name)%40), resource.DecimalSI), resource.NewQuantity(600<<20, resource.BinarySI)
-	n.mu.Lock()
-	var here []*pod
-	for _, p := range n.byUID {
-		if p.kubelet == k {
-			here = append(here, p)
-		}
-	}
-	n.mu.Unlock()
-	for _, p := range here {
+	for _, p := range k.here() {
 		if m, ok := n.PodUsage(p.latest()); ok {
 			for _, c := range m.Containers {
 				cpu.Add(*c.Usage.Cpu())

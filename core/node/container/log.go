@@ -115,6 +115,13 @@ func (l *Log) wakeLocked() {
 	}
 }
 
+// Size returns how many bytes of whole lines the log keeps.
+func (l *Log) Size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.size
+}
+
 // End says that nothing more will be written: followers return.
 func (l *Log) End() {
 	l.mu.Lock()
