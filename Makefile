@@ -199,7 +199,7 @@ test-race-all: native ## the tests of all Go packages with the race detector (co
 .PHONY: test-js
 test-js: wasm
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs
+	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs wasm/memory.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: native wasm

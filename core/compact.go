@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -28,7 +29,7 @@ func installCompact(server *genericapiserver.GenericAPIServer, servers []string)
 			writeStatus(w, metav1.Status{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed, Message: "compaction changes the store: use POST"})
 			return
 		}
-		revision, err := compact(r, servers)
+		revision, err := compact(r.Context(), servers)
 		if err != nil {
 			writeStatus(w, metav1.Status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "compact: " + err.Error()})
 			return
@@ -44,14 +45,14 @@ const compactRevKey = "compact_rev_key"
 
 // compact compacts up to the newest revision and returns it. It does so as the
 // compaction of another API server would, so that this one's caches hear of it.
-func compact(r *http.Request, servers []string) (int64, error) {
+func compact(ctx context.Context, servers []string) (int64, error) {
 	client, err := dialStore(servers)
 	if err != nil {
 		return 0, err
 	}
 	defer client.Close()
 	for {
-		last, err := client.KV.Get(r.Context(), compactRevKey)
+		last, err := client.KV.Get(ctx, compactRevKey)
 		if err != nil {
 			return 0, err
 		}
@@ -59,7 +60,7 @@ func compact(r *http.Request, servers []string) (int64, error) {
 		if len(last.Kvs) > 0 {
 			version = last.Kvs[0].Version
 		}
-		_, _, compacted, err := etcd3.Compact(r.Context(), client.Client, version, last.Header.Revision)
+		_, _, compacted, err := etcd3.Compact(ctx, client.Client, version, last.Header.Revision)
 		if err != nil || compacted >= last.Header.Revision {
 			return compacted, err
 		}

@@ -130,6 +130,11 @@ type Config struct {
 	// NodeStorage is how many bytes the files of all nodes may take together. They
 	// are in the memory of this process. Zero means 1 GiB.
 	NodeStorage int64
+	// Memory is how many bytes the live objects of this process may take on its
+	// heap. Beyond it, requests that would add to the store are answered with a
+	// Status of code 507. Reading, deleting and small changes go on. Zero means no
+	// limit.
+	Memory uint64
 	// Clock is what kubelets, the scheduler's back-off, jobs, cron jobs and
 	// evictions go by, and what ClockPath changes; core/clock says who goes by
 	// the real time all the same. Nil means the real time, and no ClockPath.

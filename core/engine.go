@@ -149,6 +149,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("prepare to run: %w", err)
 	}
 	var outside, inside http.Handler = chain.aggregator.GenericAPIServer.Handler, chain.aggregator.GenericAPIServer.Handler
+	guard := newMemoryGuard(running, cfg.Memory, func(ctx context.Context) error {
+		_, err := compact(ctx, servers)
+		return err
+	})
+	outside, inside = guard.wrap(outside, false), guard.wrap(inside, true)
 	if cfg.Requests != nil {
 		outside, inside = cfg.Requests.Wrap(outside, false), cfg.Requests.Wrap(inside, true)
 	}

@@ -55,6 +55,7 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	debug.SetGCPercent(s.GCPercent)
+	debug.SetMemoryLimit(memoryLimit)
 	if s.ToBeFrozen {
 		debug.SetGCPercent(frozenGCPercent)
 		boundary.Tighten(true)

@@ -21,6 +21,7 @@ type settings struct {
 	NoScheduler     bool              `json:"noScheduler"`     // Pods stay where they are put
 	Verbosity       int               `json:"verbosity"`       // of the log on stderr: 0 is warnings and errors, n is klog's V(n-1)
 	GCPercent       int               `json:"gcPercent"`       // as GOGC
+	Memory          uint64            `json:"memory"`          // bytes of live objects beyond which requests that add are refused
 	ToBeFrozen      bool              `json:"toBeFrozen"`      // the engine will go on from a snapshot, see wasm/snapshot
 	Anonymous       bool              `json:"anonymous"`       // requests without credentials are anonymous, not the administrator's
 }
@@ -34,10 +35,17 @@ const defaultNodes = 2
 // nodeStorage is how many bytes the files of Pods may take: a tab has 4 GB for everything.
 const nodeStorage = 256 << 20
 
+// A module has 4 GB of memory, and ends when it needs more. defaultMemory of it is for live objects. The collector lets no
+// more than memoryLimit gather, garbage included, as far as that can be had: what is left is for what is being done.
+const (
+	defaultMemory = 2560 << 20
+	memoryLimit   = 3328 << 20
+)
+
 // parseSettings reads text; empty text means the defaults.
 // Errors: text that is not one JSON object of known fields.
 func parseSettings(text string) (settings, error) {
-	s := settings{GCPercent: defaultGCPercent, Nodes: defaultNodes}
+	s := settings{GCPercent: defaultGCPercent, Nodes: defaultNodes, Memory: defaultMemory}
 	if text == "" {
 		return s, nil
 	}
@@ -63,6 +71,7 @@ func (s settings) engine() core.Config {
 		Host:            s.Host,
 		Nodes:           s.Nodes,
 		NodeStorage:     nodeStorage,
+		Memory:          s.Memory,
 		Controllers:     s.Controllers,
 		NoScheduler:     s.NoScheduler,
 		Clock:           clock.New(nil),

@@ -320,7 +320,7 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** HTTP/2 and the fetch API carry no reason phrase; these are RFC 9110's for what kube-apiserver answers. */
+/** HTTP/2 and the fetch API carry no reason phrase; these are RFC 9110's for what kube-apiserver answers, and RFC 4918's 507. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -347,4 +347,5 @@ const REASONS: Readonly<Record<number, string>> = {
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
+  507: 'Insufficient Storage',
 };

@@ -1,0 +1,129 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/klog/v2"
+)
+
+// reasonNoMemory is the reason of the Status with code 507. Upstream has none: a
+// real API server's objects are on etcd's disk, and etcd refuses at its quota.
+const reasonNoMemory metav1.StatusReason = "InsufficientStorage"
+
+const (
+	// smallChange is the largest body, in bytes, of a change that is let through when
+	// the memory is full: whoever wants to make room removes finalizers and scales
+	// down, too.
+	smallChange = 4 << 10
+	// reliefPause is between two attempts to make room.
+	reliefPause = 10 * time.Second
+)
+
+// memoryGuard refuses what would add to the store when the objects on the heap take
+// more than limit bytes. Whatever reads or deletes goes through, and so do small
+// changes. The memory of a process that runs out takes the store with it.
+type memoryGuard struct {
+	limit  uint64
+	live   func() uint64                   // bytes of the objects that the last collection has found
+	relief func(ctx context.Context) error // drops what nobody needs
+	paths  request.RequestInfoFactory
+	// busy is set while relief runs, and for reliefPause after it.
+	busy atomic.Bool
+	done context.Context // ends with the engine
+}
+
+// newMemoryGuard returns the guard of an engine that lives as long as ctx, with a
+// store at the addresses servers. compact drops the store's history.
+func newMemoryGuard(ctx context.Context, limit uint64, compact func(context.Context) error) *memoryGuard {
+	return &memoryGuard{
+		limit: limit, live: liveBytes, done: ctx,
+		relief: func(ctx context.Context) error {
+			err := compact(ctx)
+			runtime.GC()
+			return err
+		},
+		paths: request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")},
+	}
+}
+
+// liveBytes is what the last collection has found alive on the heap.
+func liveBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// wrap returns next with the guard before it. isInside says that the requests are
+// those of the engine's own controllers and kubelets: what they change follows from
+// what others did, and makes room where something is deleted.
+func (g *memoryGuard) wrap(next http.Handler, isInside bool) http.Handler {
+	if g.limit == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPost, http.MethodPut, http.MethodPatch:
+			if live := g.live(); live > g.limit {
+				g.relieve()
+				if g.adds(r, isInside) {
+					g.refuse(w, live)
+					return
+				}
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// adds reports whether a request may make the store larger by more than a little.
+func (g *memoryGuard) adds(r *http.Request, isInside bool) bool {
+	info, err := g.paths.NewRequestInfo(r)
+	if err != nil || !info.IsResourceRequest {
+		return false
+	}
+	if r.Method != http.MethodPost {
+		isApply := strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch") // which creates, too
+		return !isInside && (isApply || r.ContentLength < 0 || r.ContentLength > smallChange)
+	}
+	switch info.APIGroup {
+	case "authentication.k8s.io", "authorization.k8s.io": // reviews, which are not stored
+		return false
+	case "coordination.k8s.io": // by leases one knows who lives
+		return !isInside
+	}
+	return info.Subresource == "" // others are evictions, bindings, tokens
+}
+
+func (g *memoryGuard) refuse(w http.ResponseWriter, live uint64) {
+	writeStatus(w, metav1.Status{
+		Code: http.StatusInsufficientStorage, Reason: reasonNoMemory,
+		Message: fmt.Sprintf("No space left: the API server's objects take %d MiB of memory, of %d MiB that they may take. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", live>>20, g.limit>>20),
+	})
+}
+
+// relieve begins to make room, unless that has been tried just now. Deleted objects
+// stay in the store's history, and in memory until they are collected, which an
+// engine at rest does seldom.
+func (g *memoryGuard) relieve() {
+	if !g.busy.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(g.done, time.Minute)
+		defer cancel()
+		if err := g.relief(ctx); err != nil && g.done.Err() == nil {
+			klog.FromContext(ctx).Error(err, "The store's history could not be compacted")
+		}
+		time.AfterFunc(reliefPause, func() { g.busy.Store(false) })
+	}()
+}
