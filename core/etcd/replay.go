@@ -13,10 +13,11 @@ import (
 )
 
 // Entry is a record of the journal, as Options.Tap is told of it and Replay takes
-// it: a lease, or what one revision did.
+// it: a lease, or what one revision did. State.Entries makes one more, which says
+// that history begins at a revision.
 type Entry struct {
-	// Name is unique, and in order of names are entries replayed: leases, then
-	// revisions, oldest first.
+	// Name is unique, and in order of names are entries replayed: where history
+	// begins, leases, then revisions, oldest first.
 	Name string
 	// Record is sealed with a checksum; empty means that the entry is gone.
 	Record []byte
@@ -30,12 +31,16 @@ type Entry struct {
 // revision: they were made by a store that went on from another one.
 var ErrBase = errors.New("the records follow another revision than the store's")
 
+// prefixCompacted begins the name of the entry that says where history begins. The
+// journal has that under keyCompact.
+const prefixCompacted = "c"
+
 // entryName is the name of the entry with that key of the journal: text, because
 // keys are bytes.
 func entryName(key string) string { return fmt.Sprintf("%s%x", key[:1], key[1:]) }
 
 func parseEntryName(name string) (key string, n int64, err error) {
-	if len(name) == 17 && (strings.HasPrefix(name, prefixLease) || strings.HasPrefix(name, prefixRevision)) {
+	if len(name) == 17 && strings.Contains(prefixCompacted+prefixLease+prefixRevision, name[:1]) {
 		var u uint64
 		if u, err = strconv.ParseUint(name[1:], 16, 63); err == nil {
 			return numberedKey(name[:1], int64(u)), int64(u), nil
@@ -125,9 +130,14 @@ func (h *Hold) Replay(entries []Entry) error {
 	if db.isClosed() {
 		return errStopped
 	}
-	leases, commits, err := parseEntries(entries, db.rev)
+	begins, leases, commits, err := parseEntries(entries, db.rev)
 	if err != nil {
 		return err
+	}
+	if begins > 0 {
+		if err := db.beginAt(begins); err != nil {
+			return err
+		}
 	}
 	for _, l := range leases {
 		if err := db.record(l.key, string(l.record)); err != nil {
@@ -141,8 +151,10 @@ func (h *Hold) Replay(entries []Entry) error {
 		}
 	}
 	for _, c := range commits {
-		if err := db.skipTo(c.rev - 1); err != nil { // superseded
-			return err
+		if c.rev > begins {
+			if err := db.skipTo(c.rev - 1); err != nil { // superseded
+				return err
+			}
 		}
 		if err := db.record(revisionKey(c.rev), c.record); err != nil {
 			return err
@@ -152,9 +164,26 @@ func (h *Hold) Replay(entries []Entry) error {
 			return v.deleted() && db.index.at(v.key, c.rev) == nil
 		})
 		db.publish(&commit{rev: c.rev, versions: versions})
+		if c.rev <= begins { // as after a compaction, which keeps its own revision alone
+			db.mu.Lock()
+			db.log.compact(begins)
+			db.mu.Unlock()
+		}
 	}
 	db.replayed()
 	db.checkInvariants()
+	return nil
+}
+
+// beginAt makes an empty store one that was compacted at rev before anything of it
+// is known. Called under writeMu.
+func (db *DB) beginAt(rev int64) error {
+	if err := db.record(keyCompact, uvarintRecord(keyCompact, rev)); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.compactRev, db.droppedRev = rev, rev
 	return nil
 }
 
@@ -191,37 +220,47 @@ type replayedCommit struct {
 }
 
 // parseEntries checks everything, so that what can be refused is refused before
-// anything has been done.
-func parseEntries(entries []Entry, base int64) (leases []replayedLease, commits []replayedCommit, err error) {
+// anything has been done. begins is where history begins, or 0.
+func parseEntries(entries []Entry, base int64) (begins int64, leases []replayedLease, commits []replayedCommit, err error) {
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
 		key, n, err := parseEntryName(e.Name)
 		if err != nil {
-			return nil, nil, err
+			return 0, nil, nil, err
 		}
 		record := string(e.Record)
 		payload, err := journal.Unseal(key, record)
 		if err != nil {
-			return nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
+			return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
+		}
+		if strings.HasPrefix(key, prefixCompacted) {
+			if base != firstRev || begins != 0 || n <= firstRev {
+				return 0, nil, nil, fmt.Errorf("replay %s: history begins once, in an empty store", e.Name)
+			}
+			begins = n
+			continue
 		}
 		if strings.HasPrefix(key, prefixLease) {
 			r := recordReader{rest: payload}
 			r.uvarint()
 			r.uvarint()
 			if r.err != nil {
-				return nil, nil, fmt.Errorf("replay %s: %w", e.Name, r.err)
+				return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, r.err)
 			}
 			leases = append(leases, replayedLease{key, payload, e.Record})
 			continue
 		}
 		if n <= base || len(commits) > 0 && n <= commits[len(commits)-1].rev {
-			return nil, nil, fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, base)
+			return 0, nil, nil, fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, base)
 		}
 		versions, _, err := decodeOps(n, payload)
 		if err != nil {
-			return nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
+			return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
 		}
 		commits = append(commits, replayedCommit{n, record, versions})
 	}
-	return leases, commits, nil
+	if begins > 0 && !slices.ContainsFunc(commits, func(c replayedCommit) bool { return c.rev == begins }) {
+		return 0, nil, nil, fmt.Errorf("replay: revision %d is missing, where history begins", begins)
+	}
+	return begins, leases, commits, nil
 }

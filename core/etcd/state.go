@@ -1,0 +1,173 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// State is what a store holds at one revision, without its history: what etcd's
+// snapshot restore with --mark-compacted leaves of a store.
+type State struct {
+	// Revision is the newest revision, at least that of every record.
+	Revision int64
+	// Leases are those that records name.
+	Leases []LeaseState
+	// Records are sorted by key.
+	Records []RecordState
+}
+
+// LeaseState is a lease as it was granted.
+type LeaseState struct {
+	ID  int64
+	TTL int64 // seconds
+}
+
+// RecordState is what etcd's mvccpb.KeyValue says of a key.
+type RecordState struct {
+	Key            string
+	Value          []byte
+	CreateRevision int64
+	ModRevision    int64
+	Version        int64
+	Lease          int64 // 0 for none
+}
+
+// ReadState reads all keys with that prefix at the newest revision, and the leases
+// that they are under. The client may be one of an etcd cluster. A lease that ends
+// meanwhile is left out with its records.
+//
+// It fails as the client does, and with ctx's error.
+func ReadState(ctx context.Context, client *clientv3.Client, prefix string) (State, error) {
+	found, err := client.KV.Get(ctx, prefix, clientv3.WithPrefix())
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Revision: found.Header.Revision, Records: make([]RecordState, 0, len(found.Kvs))}
+	granted := map[int64]bool{} // whether a lease is still there
+	for _, kv := range found.Kvs {
+		if kv.Lease != 0 {
+			is, asked := granted[kv.Lease]
+			if !asked {
+				lease, err := client.TimeToLive(ctx, clientv3.LeaseID(kv.Lease))
+				if err != nil {
+					return State{}, err
+				}
+				if is = lease.GrantedTTL > 0; is {
+					s.Leases = append(s.Leases, LeaseState{ID: kv.Lease, TTL: lease.GrantedTTL})
+				}
+				granted[kv.Lease] = is
+			}
+			if !is {
+				continue
+			}
+		}
+		s.Records = append(s.Records, RecordState{
+			Key: string(kv.Key), Value: kv.Value, CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision, Version: kv.Version, Lease: kv.Lease,
+		})
+	}
+	return s, nil
+}
+
+// Check says what no store can hold: a key twice or out of order, a revision that is
+// not between the first write and s.Revision, a lease that is not there.
+func (s State) Check() error {
+	if s.Revision < firstRev {
+		return fmt.Errorf("revision %d: an empty store is at %d", s.Revision, firstRev)
+	}
+	leases := map[int64]bool{}
+	for _, l := range s.Leases {
+		switch {
+		case l.ID <= 0 || leases[l.ID]:
+			return fmt.Errorf("lease %d: it is there twice, or is no number of a lease", l.ID)
+		case l.TTL < minLeaseTTL || l.TTL > maxLeaseTTL:
+			return fmt.Errorf("lease %d: a time to live of %d s", l.ID, l.TTL)
+		}
+		leases[l.ID] = true
+	}
+	for i, r := range s.Records {
+		if err := r.check(s.Revision, leases); err != nil {
+			return fmt.Errorf("record %d, %q: %w", i+1, r.Key, err)
+		}
+		if i > 0 && s.Records[i-1].Key >= r.Key {
+			return fmt.Errorf("record %d, %q: it follows %q, and records are sorted by key", i+1, r.Key, s.Records[i-1].Key)
+		}
+	}
+	return nil
+}
+
+func (r RecordState) check(newest int64, leases map[int64]bool) error {
+	switch {
+	case r.Key == "":
+		return errors.New("it has no key")
+	case r.CreateRevision <= firstRev || r.CreateRevision > r.ModRevision || r.ModRevision > newest:
+		return fmt.Errorf("created at revision %d, changed at %d, in a store at %d", r.CreateRevision, r.ModRevision, newest)
+	case r.Version < 1 || r.Version > r.ModRevision-r.CreateRevision+1:
+		return fmt.Errorf("version %d between the revisions %d and %d", r.Version, r.CreateRevision, r.ModRevision)
+	case r.Lease != 0 && !leases[r.Lease]:
+		return fmt.Errorf("lease %d is not there", r.Lease)
+	}
+	return nil
+}
+
+// Renumbered is s with the lowest revisions that keep the order of its writes.
+// Versions are 1. It is for who gives records new revisions anyway.
+func (s State) Renumbered() State {
+	revs := make([]int64, len(s.Records))
+	for i, r := range s.Records {
+		revs[i] = r.ModRevision
+	}
+	slices.Sort(revs)
+	revs = slices.Compact(revs)
+	records := slices.Clone(s.Records)
+	for i := range records {
+		at, _ := slices.BinarySearch(revs, records[i].ModRevision)
+		rev := firstRev + 1 + int64(at)
+		records[i].CreateRevision, records[i].ModRevision, records[i].Version = rev, rev, 1
+	}
+	return State{Revision: firstRev + int64(len(revs)), Leases: s.Leases, Records: records}
+}
+
+// Entries returns what an empty store has to Replay to hold s: the same records at
+// the same revisions, and history compacted up to s.Revision. It costs what the
+// records cost, however many revisions there were. It fails as Check does.
+func (s State) Entries() ([]Entry, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(s.Records)+len(s.Leases)+2)
+	add := func(key, record string) {
+		entries = append(entries, Entry{Name: entryName(key), Record: []byte(record)})
+	}
+	if s.Revision > firstRev {
+		mark := numberedKey(prefixCompacted, s.Revision)
+		add(mark, uvarintRecord(mark, s.Revision))
+	}
+	for _, l := range s.Leases {
+		key := leaseKey(l.ID)
+		add(key, uvarintRecord(key, l.TTL, s.Revision))
+	}
+	byRev := slices.Clone(s.Records)
+	slices.SortStableFunc(byRev, func(a, b RecordState) int { return cmp.Compare(a.ModRevision, b.ModRevision) })
+	last := int64(firstRev)
+	for len(byRev) > 0 {
+		last = byRev[0].ModRevision
+		var ops []op
+		for len(byRev) > 0 && byRev[0].ModRevision == last {
+			r := byRev[0]
+			byRev = byRev[1:]
+			ops = append(ops, op{kind: opPut, key: r.Key, value: string(r.Value), create: r.CreateRevision, ver: r.Version, lease: r.Lease})
+		}
+		record, _ := encodeOps(last, ops)
+		add(revisionKey(last), record)
+	}
+	if last < s.Revision { // what was deleted last
+		empty, _ := encodeOps(s.Revision, nil)
+		add(revisionKey(s.Revision), empty)
+	}
+	return entries, nil
+}
