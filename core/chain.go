@@ -188,6 +188,7 @@ func (c chainConfig) build() (*chain, error) {
 	}
 	installMetrics(server.GenericAPIServer)
 	installCompact(server.GenericAPIServer, c.servers)
+	installBundle(server.GenericAPIServer, saving{c.servers, c.Config})
 	if c.Clock != nil {
 		installClock(server.GenericAPIServer, c.Clock)
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
@@ -50,13 +51,17 @@ type Config struct {
 	Identity []byte
 	// Entries are what happened in another engine's store, from its beginning, as
 	// etcd.Options.Tap was told of it or as Hold.Entries returns it. The store
-	// that New opens is then as that one was: what a server finds that is started
+	// that New opens, or a Store that is empty, is then as that one was: what a server finds that is started
 	// again, with other settings perhaps, on the same etcd.
 	Entries []etcd.Entry
 	// OfOtherBuild says that Entries are of another build's store: what this one
 	// cannot read of them is left out, and told to OnLeftOut.
 	OfOtherBuild bool
 	OnLeftOut    func([]etcd.LeftOut)
+
+	// Workspace, if set, returns the files that go into a bundle beside the objects,
+	// sorted by path. Kubeconfigs must not be among them.
+	Workspace func() ([]bundle.File, error)
 
 	// DefaultUser is who a request without any credentials is from. Nil means
 	// system:anonymous, as in kube-apiserver.

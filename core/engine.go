@@ -36,6 +36,7 @@ type Engine struct {
 	loopback  *rest.Config
 	store     *etcd.DB // nil with a real etcd
 	servers   []string // storage addresses, see store.go
+	saving    saving
 	frozen    frozen
 	tokens    *serviceAccountTokens
 	loops     *controlLoops
@@ -59,8 +60,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Store != nil && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("both an in-process store and etcd servers are given: choose one")
 	}
-	if len(cfg.Entries) > 0 && (cfg.Store != nil || len(cfg.EtcdServers) > 0) {
-		return nil, errors.New("entries are for a store of the engine's own, and another one is given")
+	if len(cfg.Entries) > 0 && len(cfg.EtcdServers) > 0 {
+		return nil, errors.New("entries are for an in-process store, and etcd servers are given")
+	}
+	if len(cfg.Entries) > 0 && cfg.Store != nil && cfg.Store.Revision() > 1 {
+		return nil, ErrNotEmpty
 	}
 	if cfg.AwaitIdentity && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("a copy of an engine cannot be renewed over etcd servers, which are not copied with it")
@@ -98,9 +102,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose
-			if err := goOn(store, cfg); err != nil {
-				return nil, err
-			}
+		}
+		if err := goOn(store, cfg); err != nil {
+			return nil, err
 		}
 		address, unregister := registerStore(store)
 		undo = append(undo, unregister)
@@ -166,6 +170,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		loopback:  loopback,
 		store:     store,
 		servers:   servers,
+		saving:    saving{servers, cfg},
 		tokens:    tokens,
 		loops:     loops,
 		started:   make(chan struct{}),
@@ -180,8 +185,15 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	return e, nil
 }
 
+// ErrNotEmpty is returned by New when Config.Entries are for a store that holds a
+// cluster already. It is as it was.
+var ErrNotEmpty = errors.New("the store holds a cluster already, and another one is given to begin with")
+
 // goOn makes an empty store what cfg.Entries say. It fails with ErrKept.
 func goOn(store *etcd.DB, cfg Config) error {
+	if len(cfg.Entries) == 0 && !cfg.OfOtherBuild {
+		return nil
+	}
 	hold := store.Hold()
 	defer hold.Release()
 	err := error(nil)

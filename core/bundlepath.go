@@ -1,0 +1,145 @@
+package core
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/kubetab/kubetab/core/bundle"
+)
+
+// BundlePath answers a GET with the cluster as a bundle, and a POST of a bundle with
+// what it holds:
+//
+//	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
+//	POST /kubetab/bundle                          BundleSummary, or 413 or 422 with why it is refused
+//
+// Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
+// a non-resource URL that RBAC guards: system:masters may.
+const BundlePath = "/kubetab/bundle"
+
+// BundleSummary is what a bundle holds, for people and for the page.
+type BundleSummary struct {
+	Name       string          `json:"name"`
+	Kubernetes string          `json:"kubernetes"`
+	Build      string          `json:"build"`
+	Time       time.Time       `json:"time"`
+	Revision   int64           `json:"revision"`
+	Exact      bool            `json:"exact"` // as Opening.Exact
+	Kinds      []Unserved      `json:"kinds"` // how many objects there are of each
+	Settings   bundle.Settings `json:"settings"`
+	Clock      BundleClock     `json:"clock"`
+	Files      []BundleFile    `json:"files"`
+	LeftOut    []string        `json:"leftOut"` // keys, and why this build cannot read the objects
+}
+
+// BundleClock is bundle.Clock in JSON.
+type BundleClock struct {
+	AheadSeconds float64 `json:"aheadSeconds"`
+	Paused       bool    `json:"paused"`
+	Speed        float64 `json:"speed"`
+}
+
+// BundleFile is bundle.File in JSON, with its data in base64.
+type BundleFile struct {
+	Path string `json:"path"`
+	Data []byte `json:"data"`
+}
+
+// SummarizeBundle says what b holds, and what Opening says of it.
+func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
+	s := BundleSummary{
+		Name: b.Name, Kubernetes: b.Kubernetes, Build: b.Build, Time: b.Time, Revision: b.State.Revision, Exact: o.Exact, Settings: b.Settings,
+		Kinds: []Unserved{}, Files: []BundleFile{}, LeftOut: []string{},
+		Clock: BundleClock{b.Clock.Ahead.Seconds(), b.Clock.Paused, b.Clock.Speed},
+	}
+	counts := map[metav1.TypeMeta]int{}
+	for _, r := range b.State.Records {
+		if of, ok := storedType(r.Value); ok && !internalKinds[of.Kind] {
+			counts[of]++
+		}
+	}
+	for of, n := range counts {
+		s.Kinds = append(s.Kinds, Unserved{of.APIVersion, of.Kind, n})
+	}
+	slices.SortFunc(s.Kinds, func(a, b Unserved) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
+	})
+	for _, f := range b.Files {
+		s.Files = append(s.Files, BundleFile{f.Path, f.Data})
+	}
+	for _, left := range o.LeftOut {
+		s.LeftOut = append(s.LeftOut, fmt.Sprintf("%s: %v", left.Key, left.Why))
+	}
+	return s
+}
+
+func installBundle(server *genericapiserver.GenericAPIServer, s saving) {
+	server.Handler.NonGoRestfulMux.UnlistedHandle(BundlePath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodGet:
+			serveBundle(w, r, s)
+		case http.MethodPost:
+			checkBundle(w, r)
+		default:
+			w.Header().Set("Allow", "GET, POST")
+			writeStatus(w, metav1.Status{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed, Message: "a bundle is made with GET and looked at with POST"})
+		}
+	}))
+}
+
+func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
+	query := r.URL.Query()
+	options := SaveOptions{Name: query.Get("name")}
+	if query.Has("secrets") {
+		with, err := strconv.ParseBool(query.Get("secrets"))
+		if err != nil {
+			writeStatus(w, metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: fmt.Sprintf("bundle: secrets=%s: give true or false", query.Get("secrets"))})
+			return
+		}
+		options.NoSecrets = !with
+	}
+	b, err := s.save(r.Context(), options)
+	var file bytes.Buffer // whole or not at all
+	if err == nil {
+		err = bundle.Write(&file, b)
+	}
+	if err != nil {
+		writeStatus(w, metav1.Status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "bundle: " + err.Error()})
+		return
+	}
+	w.Header().Set("Content-Type", bundle.MediaType)
+	w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(options.Name, "cluster") + bundle.Extension}))
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(file.Bytes()) // the client has gone: nobody to tell
+}
+
+func checkBundle(w http.ResponseWriter, r *http.Request) {
+	b, err := bundle.Read(r.Body, bundle.DefaultLimits())
+	var opening Opening
+	if err == nil {
+		opening, err = CheckBundle(b)
+	}
+	switch {
+	case errors.Is(err, bundle.ErrTooLarge):
+		writeStatus(w, metav1.Status{Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge, Message: err.Error()})
+	case err != nil:
+		writeStatus(w, metav1.Status{Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: err.Error()})
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(SummarizeBundle(b, opening)) // the client has gone: nobody to tell
+	}
+}

@@ -1,0 +1,153 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/component-base/version"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/etcd"
+)
+
+// SaveOptions say what a bundle holds besides objects.
+type SaveOptions struct {
+	// Name is what the cluster is called, for people. Empty is no name.
+	Name string
+	// NoSecrets leaves Secrets out.
+	NoSecrets bool
+}
+
+// Save returns the cluster as it is at one revision, while others go on writing. It
+// holds every object as it is stored, events and Secrets too, but for what belongs to
+// this cluster alone:
+//
+//   - the ConfigMaps and the ClusterTrustBundle with the CA's certificate, which the
+//     other cluster publishes anew;
+//   - the token and the certificate in Secrets of type service-account-token, which
+//     the token controller fills in anew.
+//
+// The identity of NewIdentity is not in the store, and in no bundle.
+//
+// It fails when the store cannot be read, when Config.Workspace fails, and with
+// ctx's error.
+func (e *Engine) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
+	return e.saving.save(ctx, o)
+}
+
+// saving is what Save needs of an engine.
+type saving struct {
+	servers []string
+	cfg     Config
+}
+
+func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
+	store, err := dialStore(s.servers)
+	if err != nil {
+		return nil, fmt.Errorf("reach the store: %w", err)
+	}
+	defer store.Close()
+	state, err := etcd.ReadState(ctx, store.Client, storagePrefix+"/")
+	if err != nil {
+		return nil, fmt.Errorf("read the store: %w", err)
+	}
+	if state, err = withoutIdentity(state, o.NoSecrets); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	b := &bundle.Bundle{
+		Kubernetes: version.Get().GitVersion,
+		Build:      version.Get().GitCommit,
+		Time:       now,
+		Name:       o.Name,
+		Settings: bundle.Settings{
+			EmulatedVersion: s.cfg.EmulatedVersion,
+			RuntimeConfig:   s.cfg.RuntimeConfig,
+			FeatureGates:    s.cfg.FeatureGates,
+			Nodes:           s.cfg.Nodes,
+			Controllers:     s.cfg.Controllers,
+			NoScheduler:     s.cfg.NoScheduler,
+		},
+		State: state,
+	}
+	if c := s.cfg.Clock; c != nil {
+		shown := c.State()
+		b.Clock = bundle.Clock{Ahead: max(shown.Now.Sub(now.Round(0)), 0), Paused: shown.Paused, Speed: shown.Rate}
+	}
+	if s.cfg.Workspace != nil {
+		if b.Files, err = s.cfg.Workspace(); err != nil {
+			return nil, fmt.Errorf("the files of the workspace: %w", err)
+		}
+	}
+	return b, nil
+}
+
+const (
+	secretsPrefix    = storagePrefix + "/secrets/"
+	configMapsPrefix = storagePrefix + "/configmaps/"
+	// trustPrefix begins the names that upstream's
+	// kube-apiserver-serving-clustertrustbundle-publisher-controller gives.
+	trustPrefix = storagePrefix + "/clustertrustbundles/kubernetes.io:kube-apiserver-serving:"
+)
+
+// withoutIdentity takes out of s what belongs to one cluster alone, and all Secrets
+// if noSecrets. It fails on a Secret that cannot be read: nobody knows what is in it.
+func withoutIdentity(s etcd.State, noSecrets bool) (etcd.State, error) {
+	kept := s.Records[:0:0]
+	for _, r := range s.Records {
+		switch {
+		case noSecrets && strings.HasPrefix(r.Key, secretsPrefix),
+			strings.HasPrefix(r.Key, configMapsPrefix) && strings.HasSuffix(r.Key, "/kube-root-ca.crt"),
+			r.Key == configMapsPrefix+"kube-system/extension-apiserver-authentication",
+			strings.HasPrefix(r.Key, trustPrefix):
+			continue
+		case strings.HasPrefix(r.Key, secretsPrefix):
+			value, err := withoutToken(r.Value)
+			if err != nil {
+				return etcd.State{}, fmt.Errorf("%s: %w: leave Secrets out to have a bundle without it", r.Key, err)
+			}
+			r.Value = value
+		}
+		kept = append(kept, r)
+	}
+	s.Records = kept
+	// A lease whose last record is not in the bundle is not, either.
+	used := map[int64]bool{}
+	for _, r := range kept {
+		used[r.Lease] = true
+	}
+	s.Leases = slices.DeleteFunc(s.Leases, func(l etcd.LeaseState) bool { return !used[l.ID] })
+	return s, nil
+}
+
+// withoutToken returns the record of a Secret without the token of a service account.
+func withoutToken(record []byte) ([]byte, error) {
+	codec := protobufserializer.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme)
+	object, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode(record, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	secret, ok := object.(*corev1.Secret)
+	if !ok {
+		return nil, errors.New("it is no Secret of v1")
+	}
+	if secret.Type != corev1.SecretTypeServiceAccountToken {
+		return record, nil
+	}
+	delete(secret.Data, corev1.ServiceAccountTokenKey)
+	delete(secret.Data, corev1.ServiceAccountRootCAKey)
+	delete(secret.Annotations, corev1.LastAppliedConfigAnnotation)
+	var stripped bytes.Buffer
+	if err := codec.Encode(secret, &stripped); err != nil {
+		return nil, err
+	}
+	return stripped.Bytes(), nil
+}
