@@ -19,6 +19,7 @@ const quiet = -1
 type options struct {
 	listen, http string
 	dataDir      string
+	from         string
 	certDir      string
 	etcdServers  []string
 	kubeconfig   string
@@ -51,6 +52,7 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.StringVar(&o.http, "http", "127.0.0.1:8080", "`host:port` of the playground page (plain HTTP); empty serves no page")
 	f.StringVar(&o.dataDir, "data-dir", "", "`folder` in which everything is kept across restarts (default: memory only)")
 	f.StringSliceVar(&o.etcdServers, "etcd-servers", nil, "client `URLs` of a real etcd to keep everything in instead")
+	f.StringVar(&o.from, "from", "", "`file` with the cluster to begin with, as kubetab bundle save or the page has written it")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "kubetab.kubeconfig", "`file` to write the administrator's kubeconfig to (mode 0600); empty writes none")
 	f.StringVar(&o.static, "static", "", "`folder` of the built page (default: web/dist in the repository of this binary)")
 
@@ -79,6 +81,8 @@ func (o *options) complete() error {
 	switch {
 	case o.dataDir != "" && len(o.etcdServers) > 0:
 		return errors.New("--data-dir and --etcd-servers exclude each other: a real etcd keeps the data itself (use --cert-dir to keep the keys)")
+	case o.from != "" && len(o.etcdServers) > 0:
+		return errors.New("--from and --etcd-servers exclude each other: what a real etcd holds is not replaced")
 	case o.listen == "":
 		return errors.New("--listen is empty: give host:port, such as 127.0.0.1:6443")
 	case o.auditPolicy != "" && o.auditLog == "":

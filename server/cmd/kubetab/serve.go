@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/component-base/version"
 
@@ -46,6 +47,9 @@ SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exit
   # On a real etcd
   kubetab serve --etcd-servers http://127.0.0.1:2379 --cert-dir keys
 
+  # Begin with a cluster that was saved, here or in the page
+  kubetab serve --from shop.kubetab
+
   # For a test: free ports, no page, a kubeconfig of its own
   kubetab serve --listen 127.0.0.1:0 --http '' --kubeconfig "$(mktemp)"
 
@@ -53,23 +57,28 @@ SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exit
   kubetab serve --runtime-config api/all=true --audit-log audit.log`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.complete(); err != nil {
-				return usageError{err}
-			}
-			err := serve(c.Context(), o, c.OutOrStdout())
-			if c.Context().Err() != nil && errors.Is(err, context.Canceled) {
-				return nil // stopped while it was starting
-			}
-			return err
+			return runServe(c, &o)
 		},
 	}
 	o.add(c.Flags())
 	return c
 }
 
+// runServe serves with the flags of c, which o has read.
+func runServe(c *cobra.Command, o *options) error {
+	if err := o.complete(); err != nil {
+		return usageError{err}
+	}
+	err := serve(c.Context(), *o, c.Flags(), c.OutOrStdout())
+	if c.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // stopped while it was starting
+	}
+	return err
+}
+
 // serve opens everything in the order in which it is quickest to fail, serves until ctx ends, and closes it again in
 // the opposite order: listeners, engine, store.
-func serve(ctx context.Context, o options, out io.Writer) (err error) {
+func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) (err error) {
 	start := time.Now()
 	closeLast := func(c io.Closer) {
 		if closeErr := c.Close(); err == nil && closeErr != nil {
@@ -119,6 +128,11 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	if o.compactionInterval == 0 {
 		config.CompactionInterval = -1 // the flag says never as kube-apiserver's does, the field as a zero value must
 	}
+	if o.from != "" {
+		if err := o.open(&config, flags, out); err != nil {
+			return err
+		}
+	}
 	// The store before the keys: it holds the lock on the folder that both are in.
 	store := "in memory"
 	switch {
@@ -158,6 +172,9 @@ func serve(ctx context.Context, o options, out io.Writer) (err error) {
 	defer closeLast(auditFile)
 
 	engine, err := core.New(ctx, config)
+	if errors.Is(err, core.ErrNotEmpty) {
+		return fmt.Errorf("--data-dir %s holds a cluster already, which --from would replace: leave --from out to go on with it, or choose another folder", o.dataDir)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,192 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubetab/kubetab/server/internal/process"
+)
+
+// asStored is everything in a cluster that nobody changes by himself, as the API gives it, by path.
+func asStored(t *testing.T, client *kubernetes.Clientset) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, path := range []string{
+		"/api/v1/namespaces", "/api/v1/configmaps", "/api/v1/secrets", "/api/v1/serviceaccounts", "/api/v1/services", "/api/v1/persistentvolumeclaims",
+		"/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/scheduling.k8s.io/v1/priorityclasses",
+	} {
+		body, err := client.RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/json").DoRaw(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		var list struct {
+			Items []json.RawMessage `json:"items"`
+		}
+		if err := json.Unmarshal(body, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list.Items {
+			var of struct {
+				Metadata metav1.ObjectMeta `json:"metadata"`
+			}
+			if err := json.Unmarshal(item, &of); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(of.Metadata.Name, "kube-root-ca.crt") || of.Metadata.Name == "extension-apiserver-authentication" {
+				continue // each cluster's own
+			}
+			found[path+"/"+of.Metadata.Namespace+"/"+of.Metadata.Name] = string(item)
+		}
+	}
+	return found
+}
+
+// save has kubetab bundle save a file of a running server.
+func save(t *testing.T, p *process.Process, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "saved.kubetab")
+	code, stdout, stderr := kubetab(t, append([]string{"bundle", "save", path, "--kubeconfig", p.Kubeconfig}, args...)...)
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, path) {
+		t.Fatalf("code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	return path
+}
+
+// TestBundle: a cluster that is saved and served again is the same object by object, in memory and in a folder.
+func TestBundle(t *testing.T) {
+	first := startKubetab(t)
+	client := clientset(t, restConfig(t, first))
+	ctx := t.Context()
+	for n := range 3 {
+		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap(fmt.Sprint("made-", n)), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, StringData: map[string]string{"password": "of-a-person"}}
+	if _, err := client.CoreV1().Secrets("default").Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]string
+	path := ""
+	for { // controllers may still be at work on what every cluster is born with
+		before := asStored(t, client)
+		path = save(t, first, "--name", "of a test")
+		if want = asStored(t, client); maps.Equal(before, want) {
+			break
+		}
+	}
+	without := save(t, first, "--secrets=false")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	code, stdout, stderr := kubetab(t, "bundle", "show", path)
+	for _, part := range []string{`name        "of a test"`, "Kubernetes  \"v1.37.0+kubetab\"", "      1  Secret  v1\n", "Namespace  v1\n", "resource versions\n"} {
+		if code != 0 || stderr != "" || !strings.Contains(stdout, part) {
+			t.Errorf("show: code %d, stderr %q, and no %q in\n%s", code, stderr, part, stdout)
+		}
+	}
+	if _, stdout, _ := kubetab(t, "bundle", "show", without); strings.Contains(stdout, "Secret") {
+		t.Errorf("a bundle without Secrets:\n%s", stdout)
+	}
+
+	dir := filepath.Join(t.TempDir(), "data")
+	for what, args := range map[string][]string{
+		"in memory":   {"--from", path},
+		"in a folder": {"--from", path, "--data-dir", dir},
+	} {
+		second := startKubetab(t, args...)
+		got := asStored(t, clientset(t, restConfig(t, second)))
+		for key, object := range want {
+			if got[key] != object {
+				t.Errorf("%s: %s:\n%s\nis not\n%s", what, key, got[key], object)
+			}
+		}
+		second.Signal(syscall.SIGTERM)
+		if code, stderr := second.Wait(endLimit); code != 0 || stderr != "" {
+			t.Errorf("%s: ended with code %d, stderr %q", what, code, stderr)
+		}
+	}
+	// The folder is a cluster of its own from then on.
+	code, _, stderr = kubetab(t, "serve", "--listen", "127.0.0.1:0", "--http", "", "--from", path, "--data-dir", dir)
+	if code != 1 || !strings.Contains(stderr, "holds a cluster already") {
+		t.Errorf("into a cluster: code %d, stderr %q", code, stderr)
+	}
+	third := startKubetab(t, "--data-dir", dir)
+	if got := asStored(t, clientset(t, restConfig(t, third))); len(got) < len(want) {
+		t.Errorf("%d objects of %d are left in the folder", len(got), len(want))
+	}
+}
+
+// TestBundleRefused: each with one line that says what to do, and nothing is written.
+func TestBundleRefused(t *testing.T) {
+	dir := t.TempDir()
+	torn := filepath.Join(dir, "torn.kubetab")
+	if err := os.WriteFile(torn, []byte("kind: Pod\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--http", "", "--from", torn}, 1, "--from " + torn + ": the file cannot be read as a bundle: at byte 1"},
+		{[]string{"serve", "--from", torn, "--etcd-servers", "http://127.0.0.1:1"}, 2, "--from and --etcd-servers exclude each other"},
+		{[]string{"bundle", "open", torn, "--listen", "127.0.0.1:0", "--http", ""}, 1, "the file cannot be read as a bundle"},
+		{[]string{"bundle", "open"}, 2, "give one FILE"},
+		{[]string{"bundle", "show", filepath.Join(dir, "none")}, 1, "no such file"},
+		{[]string{"bundle", "save", torn}, 1, "is there already"},
+		{[]string{"bundle", "save", filepath.Join(dir, "new.kubetab")}, 1, "start kubetab serve"},
+		{[]string{"bundle", "save", filepath.Join(dir, "new.kubetab"), "--secrets=perhaps"}, 2, "true or false"},
+	} {
+		code, stdout, stderr := kubetab(t, c.args...)
+		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: code %d, stdout %q, stderr %q, want %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+	if data, err := os.ReadFile(torn); err != nil || !bytes.Equal(data, []byte("kind: Pod\n")) {
+		t.Errorf("the file that was there: %q, %v", data, err)
+	}
+}
+
+// TestBundleIsForTheAdministrator: the other people of the kubeconfig do not get it.
+func TestBundleIsForTheAdministrator(t *testing.T) {
+	p := startKubetab(t)
+	admin := restConfig(t, p)
+	for _, as := range []string{"kubetab-edit", "kubetab-view", "system:anonymous"} {
+		config := *admin
+		config.Impersonate.UserName = as
+		_, err := clientset(t, &config).RESTClient().Get().AbsPath("/kubetab/bundle").DoRaw(t.Context())
+		if !apierrors.IsForbidden(err) {
+			t.Errorf("%s: %v", as, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "of-a-viewer.kubetab")
+	data, err := os.ReadFile(p.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewer := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(viewer, bytes.Replace(data, []byte("current-context: kubetab-admin"), []byte("current-context: kubetab-view"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := kubetab(t, "bundle", "save", path, "--kubeconfig", viewer)
+	if code != 1 || !strings.Contains(stderr, "refuses") || !strings.Contains(stderr, "kubetab-view") {
+		t.Errorf("code %d, stderr %q", code, stderr)
+	}
+	if names, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || slices.Contains(names, path) {
+		t.Errorf("%v, %v", names, err)
+	}
+}
