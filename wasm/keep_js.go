@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/wasm/boundary"
 )
@@ -18,6 +20,9 @@ const (
 	// baseName is the entry that holds the content of the store before the first change: the content of the snapshot's
 	// store, or nothing. An engine that starts without the snapshot needs it; one that resumes the snapshot does not.
 	baseName = "base"
+	// bundleName is an entry that the page adds for a cluster that begins with a bundle. It is there until an engine has
+	// begun with it.
+	bundleName = "bundle"
 	// otherName is an entry that the host adds when the other entries were kept by another build.
 	otherName = "other"
 )
@@ -30,7 +35,9 @@ type keeping struct {
 
 	mu      sync.Mutex
 	earlier []etcd.Entry
-	ofOther bool // earlier is of another build
+	ofOther bool   // earlier is of another build
+	bundle  []byte // nil unless the page has added one
+	opened  []byte // the identity of a cluster that begins with bundle, until begun has told the host
 }
 
 // tap is core.Config.Tap: it gives an entry to the host once keeping is on.
@@ -55,7 +62,13 @@ func (k *keeping) begin(c *core.Config) error {
 		return nil
 	}
 	identity, base, entries := k.take()
-	if identity == nil && base == nil && len(entries) == 0 {
+	switch {
+	case k.bundle != nil && identity == nil:
+		if err := k.open(c, entries); err != nil {
+			return k.without(c, err)
+		}
+		return nil
+	case identity == nil && base == nil && len(entries) == 0:
 		return k.first(c)
 	}
 	before, err := etcd.Unpack(base)
@@ -73,6 +86,52 @@ func (k *keeping) begin(c *core.Config) error {
 		k.keepIdentity(identity)
 	}
 	return nil
+}
+
+// open makes c begin with the bundle that the page has added, and turns keeping on. The settings in c stay: the page has
+// taken them from the bundle. The bundle stays with the host until begun, and so does an engine that ends before it begin
+// with the bundle again; what such an engine has left is forgotten here.
+//
+// The errors are those of bundle.Read and core.Config.Open, and that there is no randomness; nothing has happened then.
+func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
+	b, err := bundle.Read(bytes.NewReader(k.bundle), bundle.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	identity, err := core.NewIdentity()
+	if err != nil {
+		return err
+	}
+	with := *c
+	opening, err := with.Open(b)
+	if err != nil {
+		return err
+	}
+	c.Identity, c.Entries, c.OfOtherBuild = identity, with.Entries, with.OfOtherBuild
+	k.on.Store(true)
+	for _, e := range left {
+		k.tap(etcd.Entry{Name: e.Name})
+	}
+	if opening.Exact {
+		k.keepBase(c.Entries)
+	} else { // the engine writes them anew, and the tap sees it
+		c.OnLeftOut = k.takenOver
+		k.keepBase(nil)
+	}
+	k.opened = identity
+	return nil
+}
+
+// begun is called when an engine has been made of c: what it began with is kept from then on, and a bundle is forgotten.
+func (k *keeping) begun() {
+	if k.opened != nil {
+		k.keepIdentity(k.opened)
+		k.opened = nil
+	}
+	if k.bundle != nil && k.on.Load() {
+		k.tap(etcd.Entry{Name: bundleName})
+		k.bundle = nil
+	}
 }
 
 // first gives c the identity of a new cluster, and turns keeping on. It returns an error when there is no randomness.
@@ -102,7 +161,7 @@ func (k *keeping) keepIdentity(identity []byte) {
 // there is no randomness.
 func (k *keeping) without(c *core.Config, why error) error {
 	k.host.NotKept(why.Error())
-	c.Identity, c.Entries, c.OfOtherBuild = nil, nil, false
+	c.Identity, c.Entries, c.OfOtherBuild, k.opened = nil, nil, false, nil
 	if k.ofOther {
 		return k.first(c)
 	}
@@ -188,6 +247,8 @@ func (k *keeping) take() (identity, base []byte, entries []etcd.Entry) {
 			base = e.Record
 		case otherName:
 			k.ofOther = true
+		case bundleName:
+			k.bundle = e.Record
 		default:
 			entries = append(entries, e)
 		}

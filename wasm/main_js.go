@@ -93,6 +93,9 @@ func run(host *boundary.Host, start time.Time) error {
 	c := s.engine()
 	c.Tap = keep.tap
 	c.Requests = requests
+	if !s.Anonymous {
+		c.Workspace = workspace
+	}
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	tokens := peopleTokens()
 	c.Admit(tokens)
@@ -109,6 +112,7 @@ func run(host *boundary.Host, start time.Time) error {
 	if err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}
+	keep.begun()
 	handler := engine.Handler()
 	endLesson := func() {}
 	if !s.Anonymous { // the terminal is the administrator's

@@ -2,11 +2,17 @@ package main
 
 import (
 	"crypto/rand"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 
+	"k8s.io/client-go/tools/clientcmd"
+
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/shell"
 )
 
@@ -29,6 +35,36 @@ func peopleTokens() map[string]string {
 	return tokens
 }
 
+// workspace returns the files of the terminal's home that go into a bundle: not what kubectl keeps for itself, its
+// kubeconfig with it, and not what is in a cache. It fails as package os does.
+func workspace() (found []bundle.File, err error) {
+	root := os.DirFS(home)
+	err = fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".kube" || entry.Name() == ".cache"):
+			return fs.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(root, path)
+		if err == nil && !isKubeconfig(data) {
+			found = append(found, bundle.File{Path: path, Data: data})
+		}
+		return err
+	})
+	// Folders are walked before names that a sign before the slash follows.
+	slices.SortFunc(found, func(a, b bundle.File) int { return strings.Compare(a.Path, b.Path) })
+	return found, err
+}
+
+// isKubeconfig reports whether a file holds credentials of kubectl, wherever a person has put it.
+func isKubeconfig(data []byte) bool {
+	config, err := clientcmd.Load(data)
+	return err == nil && len(config.AuthInfos) > 0
+}
+
 // withShell serves /kubetab/ beside the API. The error is that of a listener.
 func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell.Shell, error) {
 	listener, err := net.Listen("tcp", apiAddress)
@@ -41,8 +77,8 @@ func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell
 	}
 	page := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The clock and compaction are the API server's own.
-		own := strings.HasPrefix(r.URL.Path, core.ClockPath) || r.URL.Path == core.CompactPath
+		// The clock, compaction and bundles are the API server's own.
+		own := strings.HasPrefix(r.URL.Path, core.ClockPath) || r.URL.Path == core.CompactPath || r.URL.Path == core.BundlePath
 		if !own && strings.HasPrefix(r.URL.Path, "/kubetab/") {
 			page.ServeHTTP(w, r)
 			return

@@ -19,6 +19,9 @@ export const TIME = ' time';
 /** What the entries come to. */
 export const BYTES = ' bytes';
 
+/** The entry with the bundle that a cluster begins with, until an engine has begun with it: wasm/keep_js.go. */
+export const BUNDLE = 'bundle';
+
 export const STORE = 'journal';
 
 /** @param folder path of the site, with a slash at its end */

@@ -1,16 +1,20 @@
 import { isClusterName, OWN } from '../client/cluster-names';
 import { uniqueName } from '../client/unique';
-import type { OfKept } from '../protocol';
+import type { EngineSettings, OfKept } from '../protocol';
 import {
   allOf,
+  BUNDLE,
   BYTES,
   completed,
   done,
+  FROM,
   folderOf,
   lock,
   lockName,
   openDatabase,
+  SETTINGS,
   STORE,
+  spelled,
   TIME,
   timeOf,
   unspelled,
@@ -108,6 +112,37 @@ export class KeptClusters {
         store.put(records[i], [copied, (key as [string, string])[1]]);
       });
     }
+    await whole;
+  }
+
+  /**
+   * Makes a cluster that begins with a bundle; the first engine of it reads the bundle, and keeps what it makes of it in its
+   * place.
+   *
+   * @param to of which nothing is kept
+   * @param snapshot the address of this build's, relative to the folder
+   * @throws DOMException of the name QuotaExceededError when there is no room; nothing of the cluster is there then
+   */
+  async begin(
+    to: string,
+    snapshot: string,
+    bundle: Uint8Array<ArrayBuffer>,
+    settings: EngineSettings,
+  ): Promise<void> {
+    const transaction = (await this.#open()).transaction(STORE, 'readwrite');
+    const store = transaction.objectStore(STORE);
+    const whole = completed(transaction);
+    whole.catch(() => undefined); // told below
+    if ((await this.#basesOf(to, store)).length > 0) {
+      throw new RangeError(`A cluster of the name ${to} is kept already.`);
+    }
+    const base = folderOf(this.#folder, to) + snapshot;
+    store.put(bundle, [base, BUNDLE]);
+    // The objects of a snapshot are those of another cluster.
+    store.put(spelled('nothing'), [base, FROM]);
+    store.put(spelled(settings), [base, SETTINGS]);
+    store.put(spelled(Date.now()), [base, TIME]);
+    store.put(spelled(bundle.byteLength), [base, BYTES]);
     await whole;
   }
 

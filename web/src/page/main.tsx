@@ -42,6 +42,8 @@ const stopWaiting = ready.subscribe((isReady) => {
   if (!isReady) return;
   queueMicrotask(() => stopWaiting());
   void import('./control/room').then(({ followRoom }) => followRoom());
+  // A file that is dropped is looked at by an engine.
+  void import('./control/bundles').then(({ followDroppedBundles }) => followDroppedBundles());
 });
 
 // English is at hand; another language comes before the first paint, so that nothing is read twice.

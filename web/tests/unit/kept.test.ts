@@ -105,6 +105,23 @@ test('a copy is equal, and goes its own way', async () => {
   ]);
 });
 
+test('a cluster that begins with a bundle goes on from nothing, and takes the place of no other', async () => {
+  await fill(named('two'), { a: [1] });
+  const clusters = new KeptClusters(SITE);
+  await clusters.begin('three', 'kubetab.1.snapshot', bytes(7, 8), { nodes: 3 });
+  const three = await named('three').read();
+  expect(three).toMatchObject({ settings: { nodes: 3 }, from: 'nothing', isOfOther: false });
+  expect(three.entries).toEqual([['bundle', bytes(7, 8)]]);
+  for (const name of ['two', 'three']) {
+    await expect(clusters.begin(name, 'kubetab.1.snapshot', bytes(9), {})).rejects.toThrow(name);
+  }
+  expect(await entriesOf(named('two'))).toEqual([['a', 1]]);
+  const makeRoom = fillTheDisk();
+  await expect(clusters.begin('four', 'kubetab.1.snapshot', bytes(9), {})).rejects.toThrow();
+  makeRoom();
+  expect((await clusters.list()).map(({ name }) => name)).toEqual(['three', 'two']);
+});
+
 test('without room nothing that was there is lost, and what happens is kept once there is some', async () => {
   const kept = own();
   const told: (Unkept | null)[] = [];

@@ -11,6 +11,7 @@ import { Icon } from '../frame/icons';
 import { spoken } from '../frame/spoken';
 import { ago } from '../language/figures';
 import { words as frameWords } from '../words';
+import { chooseBundle, saveBundle } from './bundles';
 import {
   type ClusterInfo,
   clusters,
@@ -108,6 +109,15 @@ export function ClusterList() {
         <button type="submit" class="button small" disabled={busy.value}>
           {text.new}
         </button>
+        <button
+          type="button"
+          class="button small"
+          disabled={busy.value || !isReady}
+          title={words.bundles.openAbout}
+          onClick={chooseBundle}
+        >
+          {words.bundles.open}
+        </button>
       </form>
       {unbegun.length > 0 && (
         <p class="clock-buttons">
@@ -148,7 +158,7 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
   const { name, title, isHere, lastUsed, inUse } = info;
   const open = useSignal(false);
   /** What a name is being written for. */
-  const naming = useSignal<'rename' | 'duplicate' | null>(null);
+  const naming = useSignal<'rename' | 'duplicate' | 'save' | null>(null);
   const facts = [
     ...(isHere ? [text.here] : []),
     ...(inUse > 0 ? [text.inUse(inUse)] : []),
@@ -211,6 +221,18 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
           >
             {text.duplicate}
           </button>
+          {isHere && (
+            <button
+              type="button"
+              class="button small"
+              disabled={busy || !ready.value}
+              onClick={() => {
+                naming.value = 'save';
+              }}
+            >
+              {words.bundles.save}
+            </button>
+          )}
           <button
             type="button"
             class="button small"
@@ -235,7 +257,27 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
           )}
         </p>
       )}
-      {naming.value && (
+      {naming.value === 'save' && (
+        <form
+          class="cluster-form cluster-save"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const secrets = new FormData(event.currentTarget).has('secrets');
+            attempt(() => saveBundle(secrets));
+            naming.value = null;
+            open.value = false;
+          }}
+        >
+          <label>
+            <input type="checkbox" name="secrets" defaultChecked /> {words.bundles.secrets}
+          </label>
+          <button type="submit" class="button small primary">
+            {words.bundles.save}
+          </button>
+          <p class="faint">{words.bundles.saveAbout}</p>
+        </form>
+      )}
+      {naming.value && naming.value !== 'save' && (
         <form
           class="cluster-form"
           onSubmit={(event) => {

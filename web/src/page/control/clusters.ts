@@ -37,7 +37,7 @@ export interface ClusterInfo {
 /** What `list` has told last; for who draws it. */
 export const clusters = signal<readonly ClusterInfo[]>([]);
 
-const kept = new KeptClusters(scope.pathname);
+export const kept = new KeptClusters(scope.pathname);
 
 /** All clusters of this browser and site: the visitor's own first, then lessons and prepared ones, the last used first. */
 export async function list(): Promise<readonly ClusterInfo[]> {
@@ -186,7 +186,7 @@ async function unused(name: string): Promise<void> {
   if (tabs > (name === clusterHere ? 1 : 0)) throw new Error(words.clusters.used);
 }
 
-async function freeName(title: string): Promise<string> {
+export async function freeName(title: string): Promise<string> {
   const slug = title
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -225,7 +225,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   }
 }
 
-function dropFiles(name: string): Promise<void> {
+export function dropFiles(name: string): Promise<void> {
   return new Promise((resolve) => {
     const request = indexedDB.deleteDatabase(workspaceOf(name));
     // Blocked: it goes when the tabs do that have it open.
@@ -241,7 +241,7 @@ async function told<T>(doing: Promise<T>): Promise<T> {
   }
 }
 
-function translated(error: unknown): Error {
+export function translated(error: unknown): Error {
   if (error instanceof StillUsed) return new Error(words.clusters.used);
   if (isFull(error)) return new Error(words.clusters.full);
   if (error instanceof DOMException) return new Error(words.clusters.failed(error.message));

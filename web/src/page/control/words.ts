@@ -181,6 +181,21 @@ export const english = {
     full: 'The browser has no room for that. Delete a cluster that is no longer needed, then try again.',
     failed: (why: string) => `The browser’s storage has refused: ${why}`,
   },
+  bundles: {
+    save: 'Save as a file',
+    saveAbout:
+      'All objects, the settings, the clock and the files of the workspace. Keys, tokens of service accounts and kubeconfigs are left out.',
+    secrets: 'With Secrets: whoever has the file can read them',
+    open: 'Open a file',
+    openAbout:
+      'A cluster that was saved, here or by kubetab bundle save. It becomes a new cluster.',
+    saveHere: 'Save this cluster as a file',
+    openHere: 'Open a cluster from a file',
+    tooLarge: 'The file is larger than what this page opens. Nothing has been changed.',
+    refused: (why: string) =>
+      `The file cannot be opened, and nothing has been changed. The engine says: ${why}`,
+    nowhere: 'This page was built without a snapshot, and keeps no clusters: it can open none.',
+  },
   room: {
     full: 'The browser has no room left. What happens in this cluster now waits in memory, and is lost with the last tab. Delete a cluster that is no longer needed: then it is kept.',
     failed: (why: string) =>

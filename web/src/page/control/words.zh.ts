@@ -158,6 +158,18 @@ export const chinese: Words = {
     full: '浏览器没有空间完成此操作。请删除不再需要的集群，然后重试。',
     failed: (why) => `浏览器的存储拒绝了此操作：${why}`,
   },
+  bundles: {
+    save: '另存为文件',
+    saveAbout: '包含所有对象、设置、时钟和工作区的文件；不包含密钥、服务账号令牌和 kubeconfig。',
+    secrets: '包含 Secret：拿到文件的人都能读取',
+    open: '打开文件',
+    openAbout: '在此处或由 kubetab bundle save 保存的集群。它会成为一个新集群。',
+    saveHere: '将此集群另存为文件',
+    openHere: '从文件打开集群',
+    tooLarge: '文件超出了此页面能打开的大小。没有任何改动。',
+    refused: (why) => `无法打开该文件，没有任何改动。引擎的说明：${why}`,
+    nowhere: '此页面构建时没有快照，不保留集群，因此无法打开文件。',
+  },
   room: {
     full: '浏览器已没有剩余空间。此集群中新发生的一切暂存在内存中，关闭最后一个标签页时就会丢失。请删除不再需要的集群，之后便会保留。',
     failed: (why) => `无法使用浏览器的存储：${why} 此集群中新发生的一切不会保留。`,

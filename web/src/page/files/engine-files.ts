@@ -174,7 +174,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
 }
 
 /** Null for what the editor does not show. */
-function textOf(path: string, bytes: Uint8Array): string | null {
+export function textOf(path: string, bytes: Uint8Array): string | null {
   const isHidden = path.split('/').some((part) => part.startsWith('.'));
   if (isHidden || bytes.byteLength > LARGEST_TEXT) return null;
   try {

@@ -1,3 +1,4 @@
+import { chooseBundle } from '../control/bundles';
 import { engineClock, SPEEDS, setClock } from '../control/clock';
 import { clusters, duplicate, reset, shownTitle } from '../control/clusters';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
@@ -112,6 +113,20 @@ function namedClusters(): readonly PaletteCommand[] {
         attempt(
           duplicate(clusterHere, text.copyOf(here)).then(() => go('settings', CLUSTERS_PATH)),
         ),
+    },
+    {
+      id: 'cluster save',
+      group,
+      label: controlWords.bundles.saveHere,
+      keywords: 'cluster save bundle file download export kubetab',
+      run: () => go('settings', CLUSTERS_PATH),
+    },
+    {
+      id: 'cluster open',
+      group,
+      label: controlWords.bundles.openHere,
+      keywords: 'cluster open bundle file upload import kubetab',
+      run: chooseBundle,
     },
     {
       id: 'cluster reset',

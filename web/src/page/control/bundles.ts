@@ -1,0 +1,156 @@
+import { completed } from '../../engine/database';
+import type { EngineSettings } from '../../protocol';
+import { askAsAdmin, askJson, refused } from '../engine/ask';
+import { notice } from '../engine/cluster';
+import { clusterHere, setTitle, switchTo } from '../engine/here';
+import { textOf } from '../files/engine-files';
+import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
+import { askToStay, dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
+import { words } from './words';
+
+/*
+ * A cluster as a file: docs/bundle.md. The engine makes and reads it; here it is bytes.
+ */
+
+const PATH = '/kubetab/bundle';
+const EXTENSION = '.kubetab';
+const MEDIA_TYPE = 'application/vnd.kubetab.bundle';
+/** What the engine reads, in bytes. */
+const MOST = 64 * 2 ** 20;
+
+/** What the engine says of a bundle: core.BundleSummary. */
+interface Summary {
+  readonly name: string;
+  readonly settings: EngineSettings;
+  readonly files: readonly { readonly path: string; readonly data: string }[];
+}
+
+/**
+ * Hands the cluster of this tab to the visitor as a file.
+ *
+ * @throws Error with a sentence
+ */
+export async function saveBundle(secrets: boolean): Promise<void> {
+  const name = shownTitle(clusterHere);
+  const query = new URLSearchParams({ name, secrets: String(secrets) });
+  const answer = await askAsAdmin('control', `${PATH}?${query}`);
+  if (!answer.ok) throw refused(answer.status, await answer.text());
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([await answer.arrayBuffer()], { type: MEDIA_TYPE }));
+  link.download = fileName(name);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/**
+ * Makes a new cluster of a file, and goes there. The engine of this tab looks at the file first: nothing is made of one that
+ * is refused.
+ *
+ * @throws Error with a sentence; nothing of the cluster is there then
+ */
+export async function openBundle(file: File): Promise<void> {
+  if (file.size > MOST) throw new Error(words.bundles.tooLarge);
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const summary = await looked(bytes);
+  const settings = await checked(summary.settings);
+  const { snapshot } = __MODULE__;
+  if (!snapshot) throw new Error(words.bundles.nowhere);
+  const title = summary.name || file.name.replace(/\.kubetab$/i, '');
+  const name = await freeName(title);
+  try {
+    await writeFiles(name, summary.files);
+    await kept.begin(name, snapshot.url, bytes, settings);
+  } catch (error) {
+    await dropFiles(name);
+    throw translated(error);
+  }
+  setTitle(name, title);
+  void askToStay();
+  await list();
+  switchTo(name, { hash: '#cluster' });
+}
+
+/** Opens a bundle that is dropped anywhere on the page. To be called once. */
+export function followDroppedBundles(): void {
+  document.addEventListener('dragover', (event) => {
+    if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+  });
+  document.addEventListener(
+    'drop',
+    (event) => {
+      const [file, ...more] = event.dataTransfer?.files ?? [];
+      if (!file || more.length > 0 || !file.name.toLowerCase().endsWith(EXTENSION)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      told(openBundle(file));
+    },
+    { capture: true },
+  );
+}
+
+/** Asks the visitor for a file. */
+export function chooseBundle(): void {
+  const field = document.createElement('input');
+  field.type = 'file';
+  field.accept = EXTENSION;
+  field.onchange = () => {
+    const [file] = field.files ?? [];
+    if (file) told(openBundle(file));
+  };
+  field.click();
+}
+
+/** Says in the page's line why something did not work. */
+export function told(doing: Promise<unknown>): void {
+  doing.catch((error: unknown) => {
+    notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };
+  });
+}
+
+async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<Summary> {
+  const answer = await askAsAdmin('control', PATH, {
+    method: 'POST',
+    headers: [['Content-Type', MEDIA_TYPE]],
+    body: bytes,
+  });
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text) as Summary;
+  const { message } = refused(answer.status, text);
+  throw new Error(answer.status === 413 ? words.bundles.tooLarge : words.bundles.refused(message));
+}
+
+/** The settings, without the number of nodes that an engine has anyway. */
+async function checked(settings: EngineSettings): Promise<EngineSettings> {
+  const { nodes } = await askJson<{ readonly nodes: number }>('control', '/kubetab/settings');
+  const { nodes: wanted, ...others } = settings;
+  const differing = wanted === nodes ? others : { ...others, nodes: wanted };
+  const answer = await askAsAdmin('control', '/kubetab/settings', {
+    method: 'POST',
+    body: JSON.stringify(differing),
+  });
+  if (!answer.ok) throw new Error(words.bundles.refused((await answer.text()).trim()));
+  return differing as EngineSettings;
+}
+
+async function writeFiles(name: string, files: Summary['files']): Promise<void> {
+  if (files.length === 0) return;
+  const database = await openWorkspaceDatabase(workspaceOf(name));
+  try {
+    const transaction = database.transaction([FILES, OTHERS], 'readwrite');
+    for (const { path, data } of files) {
+      const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+      const text = textOf(path, bytes);
+      if (text === null) transaction.objectStore(OTHERS).put(bytes, path);
+      else transaction.objectStore(FILES).put({ path, text });
+    }
+    await completed(transaction);
+  } finally {
+    database.close();
+  }
+}
+
+/** A file name that every system takes. */
+function fileName(title: string): string {
+  const stem = title.replace(/[/\\:*?"<>|\p{Cc}]+/gu, '-').replace(/^[-.\s]+|[-.\s]+$/g, '');
+  return `${stem || 'cluster'}${EXTENSION}`;
+}

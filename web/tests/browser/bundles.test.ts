@@ -1,0 +1,229 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controlled, launch, ready } from './browser';
+import { openSite, type Site } from './site';
+
+// A cluster as a file: from the page to the native server and back, object by object.
+
+const kubetab = resolve(import.meta.dirname, '../../../bin/kubetab');
+const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+const natives: ChildProcess[] = [];
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    acceptDownloads: true,
+  });
+  context.setDefaultTimeout(120_000);
+  page = await context.newPage();
+  await page.goto(`${site.url}#cluster`);
+  await ready(page);
+  await controlled(page);
+});
+afterAll(async () => {
+  for (const each of natives) each.kill('SIGKILL');
+  await browser?.close();
+  await site?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const PATHS = [
+  '/api/v1/namespaces',
+  '/api/v1/configmaps',
+  '/api/v1/secrets',
+  '/api/v1/serviceaccounts',
+  '/api/v1/services',
+  '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  '/apis/scheduling.k8s.io/v1/priorityclasses',
+];
+/** Each cluster has its own of these. */
+const OWN = ['kube-root-ca.crt', 'extension-apiserver-authentication'];
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+type Read = (path: string) => Promise<string>;
+
+/** Everything that nobody changes by himself, as the API gives it. */
+async function objects(read: Read): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  for (const path of PATHS) {
+    const { items } = JSON.parse(await read(path)) as { items: readonly Item[] };
+    for (const item of items) {
+      const { name, namespace = '' } = item.metadata;
+      if (!OWN.includes(name)) found[`${path} ${namespace}/${name}`] = item;
+    }
+  }
+  return found;
+}
+
+const inPage: Read = (path) => page.evaluate(async (p) => (await fetch(p)).text(), path);
+
+/** What was there before and after something happened, when that is the same. */
+async function still<T>(
+  read: Read,
+  doing: () => Promise<T>,
+): Promise<[Record<string, unknown>, T]> {
+  for (;;) {
+    const before = await objects(read);
+    const result = await doing();
+    const after = await objects(read);
+    if (JSON.stringify(before) === JSON.stringify(after)) return [after, result];
+  }
+}
+
+/** Runs kubetab to its end. */
+function run(...args: readonly string[]): Promise<string> {
+  return new Promise((done, failed) => {
+    const child = spawn(kubetab, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (piece) => {
+      output += piece;
+    });
+    child.stderr.on('data', (piece) => {
+      output += piece;
+    });
+    child.on('close', (code) => (code === 0 ? done(output) : failed(new Error(output))));
+  });
+}
+
+/** Serves a bundle natively. */
+async function serve(file: string): Promise<{ readonly read: Read; readonly kubeconfig: string }> {
+  const kubeconfig = join(folder, `kubeconfig-${natives.length}`);
+  const args = ['serve', '--from', file, '--listen', '127.0.0.1:0', '--http', ''];
+  const child = spawn(kubetab, [...args, '--kubeconfig', kubeconfig], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  natives.push(child);
+  await new Promise<void>((begun, failed) => {
+    let output = '';
+    child.stderr.on('data', (piece) => {
+      output += piece;
+    });
+    child.stdout.on('data', (piece) => {
+      output += piece;
+      if (output.includes('export KUBECONFIG')) begun();
+    });
+    child.on('close', () => failed(new Error(output)));
+  });
+  const text = readFileSync(kubeconfig, 'utf8');
+  const field = (name: string) => new RegExp(`${name}: (\\S+)`).exec(text)?.[1] ?? '';
+  const token = /name: kubetab-admin\s+user:\s+token: (\S+)/.exec(text)?.[1];
+  const ca = Buffer.from(field('certificate-authority-data'), 'base64');
+  const read: Read = (path) =>
+    new Promise((done, failed) => {
+      const headers = { Authorization: `Bearer ${token}` };
+      httpsRequest(field('server') + path, { ca, headers }, (answer) => {
+        let body = '';
+        answer.on('data', (piece) => {
+          body += piece;
+        });
+        answer.on('end', () => done(body));
+      })
+        .on('error', failed)
+        .end();
+    });
+  return { read, kubeconfig };
+}
+
+async function openMenu(): Promise<void> {
+  await page.locator('.cluster-button').click();
+  await page.locator('.cluster-row').first().waitFor();
+}
+
+/** Saves the cluster of the page to a file, as a visitor does. */
+async function save(name: string, secrets = true): Promise<string> {
+  await openMenu();
+  await page.locator('li:has([aria-current])').getByRole('button').first().click();
+  await page.getByRole('button', { name: 'Save as a file', exact: true }).click();
+  const box = page.getByRole('checkbox', { name: /With Secrets/ });
+  await box.setChecked(secrets);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save as a file', exact: true }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/\.kubetab$/);
+  const path = join(folder, name);
+  await download.saveAs(path);
+  await page.keyboard.press('Escape');
+  return path;
+}
+
+async function choose(file: string): Promise<void> {
+  await openMenu();
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Open a file', exact: true }).click(),
+  ]);
+  await chooser.setFiles(file);
+}
+
+const clusterHere = () => page.evaluate(() => document.documentElement.dataset.cluster);
+
+async function arrives(cluster: string): Promise<void> {
+  await page.waitForFunction((name) => document.documentElement.dataset.cluster === name, cluster);
+  await ready(page);
+  await controlled(page);
+}
+
+test('a file that is no bundle is refused with a sentence, and nothing is made of it', async () => {
+  const broken = join(folder, 'broken.kubetab');
+  writeFileSync(broken, 'kind: Pod\n');
+  await choose(broken);
+  await page.getByText('The file cannot be opened, and nothing has been changed.').waitFor();
+  expect(await clusterHere()).toBe('own');
+  await page.keyboard.press('Escape');
+});
+
+test('from the page to the native server and back, object by object', async () => {
+  for (const name of ['one', 'two']) {
+    const status = await page.evaluate(
+      async (object) =>
+        (
+          await fetch('/api/v1/namespaces/default/secrets', {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ metadata: { name: object }, stringData: { of: 'a person' } }),
+          })
+        ).status,
+      name,
+    );
+    expect(status).toBe(201);
+  }
+  const [inTab, file] = await still(inPage, () => save('from-page.kubetab'));
+  const native = await serve(file);
+  expect(await objects(native.read)).toEqual(inTab);
+
+  const path = join(folder, 'from-native.kubetab');
+  const save2 = () =>
+    run(
+      'bundle',
+      'save',
+      path,
+      '--force',
+      '--name',
+      'Back again',
+      '--kubeconfig',
+      native.kubeconfig,
+    );
+  const [inServer] = await still(native.read, save2);
+  expect(inServer).toEqual(inTab);
+  await choose(path);
+  await arrives('back-again');
+  expect(await objects(inPage)).toEqual(inServer);
+
+  // The visitor's own is as it was, and the new one is kept.
+  await page.reload();
+  await arrives('back-again');
+  expect(await objects(inPage)).toEqual(inServer);
+}, 400_000);
