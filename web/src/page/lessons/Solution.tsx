@@ -3,7 +3,7 @@ import type { Lesson, Step } from './course';
 import { restartWith, runsWith, untilRunsWith } from './engine';
 import { play, playing, stopPlaying } from './player';
 import { note, progressOf } from './progress';
-import { StepEngine } from './StepEngine';
+import { canRestart, StepEngine } from './StepEngine';
 import { words } from './words';
 
 /** A way to do the step, for who asks for it: a line at a time, or played. */
@@ -69,7 +69,12 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
             </button>
           </>
         ) : (
-          <button type="button" class="link" onClick={() => void playAll()}>
+          <button
+            type="button"
+            class="link"
+            disabled={Boolean(step.engine) && !canRestart()}
+            onClick={() => void playAll()}
+          >
             {words.solution.play}
           </button>
         )}

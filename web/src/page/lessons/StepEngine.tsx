@@ -2,7 +2,13 @@ import { useSignal } from '@preact/signals';
 import type { EngineSettings } from '../../protocol';
 import { go } from '../frame/route';
 import { flagsOf, restartWith, run, runsWith } from './engine';
+import { state, trouble } from './follow';
 import { words } from './words';
+
+/** Whether the lesson has begun: until then its engine may still be started with what the lesson begins with. */
+export function canRestart(): boolean {
+  return run.value !== null && (state.value?.ready === true || trouble.value !== null);
+}
 
 /** What a step asks of the engine, and the way there; the learner may take the one by the settings as well. */
 export function StepEngine({ wanted }: { wanted: EngineSettings }) {
@@ -42,7 +48,7 @@ export function StepEngine({ wanted }: { wanted: EngineSettings }) {
           <button
             type="button"
             class="button small primary"
-            disabled={asking.value || !run.value}
+            disabled={asking.value || !canRestart()}
             onClick={() => void restart()}
           >
             {text.restart}
