@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const built = process.env.KUBETAB_WASM ?? 'build/wasm';
 const LIMIT = 300 << 20; // in place of 2.5 GiB
-const maps = '/api/v1/namespaces/default/configmaps';
+// Of Events upstream has no watch cache, which would keep what was deleted until other events have taken its place.
+const events = '/api/v1/namespaces/default/events';
 let engine;
 let url;
 let log = '';
@@ -35,7 +36,10 @@ const ask = async (path, method = 'GET', body = undefined) => {
   return { status: response.status, body: await response.json() };
 };
 
-const create = (name) => ask(maps, 'POST', { metadata: { name, labels: { fills: 'memory' } }, data: { text: name.padEnd(900_000, 'x') } });
+const create = (name) => {
+  const involvedObject = { kind: 'Pod', namespace: 'default', name: 'p' };
+  return ask(events, 'POST', { metadata: { name, labels: { fills: 'memory' } }, involvedObject, message: name.padEnd(900_000, 'x') });
+};
 
 test('an engine whose memory is full refuses what would add, keeps what it has, and goes on when there is room', { timeout: 900_000 }, async () => {
   const acknowledged = [];
@@ -50,10 +54,10 @@ test('an engine whose memory is full refuses what would add, keeps what it has, 
   assert.equal(refused.body.reason, 'InsufficientStorage');
   assert.match(refused.body.message, /of 300 MiB that they may take\. Nothing was changed/);
 
-  const kept = await ask(`${maps}?labelSelector=fills=memory`);
+  const kept = await ask(`${events}?labelSelector=fills=memory`);
   assert.deepEqual(kept.body.items.map(({ metadata }) => metadata.name).sort(), acknowledged.sort());
-  assert.equal((await ask(`${maps}?labelSelector=fills=memory`, 'DELETE')).status, 200);
-  assert.equal((await ask(`${maps}/${acknowledged[0]}`)).status, 404);
+  assert.equal((await ask(`${events}?labelSelector=fills=memory`, 'DELETE')).status, 200);
+  assert.equal((await ask(`${events}/${acknowledged[0]}`)).status, 404);
 
   let again = refused; // what was deleted is in the history, and in memory until the next collection
   for (const began = Date.now(); again.status === 507 && Date.now() - began < 300_000; ) {
