@@ -168,6 +168,18 @@ async function choose(file: string): Promise<void> {
   await chooser.setFiles(file);
 }
 
+async function makeSecret(name: string): Promise<void> {
+  const status = await page.evaluate(async (object) => {
+    const answer = await fetch('/api/v1/namespaces/default/secrets', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ metadata: { name: object }, stringData: { of: 'a person' } }),
+    });
+    return answer.status;
+  }, name);
+  expect(status).toBe(201);
+}
+
 const clusterHere = () => page.evaluate(() => document.documentElement.dataset.cluster);
 
 async function arrives(cluster: string): Promise<void> {
@@ -185,21 +197,26 @@ test('a file that is no bundle is refused with a sentence, and nothing is made o
   await page.keyboard.press('Escape');
 });
 
+test('a bundle without Secrets, dropped on the page, is a new cluster', async () => {
+  await makeSecret('one');
+  const file = await save('without.kubetab', false);
+  const text = readFileSync(file).toString('base64');
+  const drop = await page.evaluateHandle((base64) => {
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([bytes], 'Dropped.kubetab'));
+    return transfer;
+  }, text);
+  await page.locator('body').dispatchEvent('drop', { dataTransfer: drop });
+  await arrives('dropped');
+  expect(JSON.parse(await inPage('/api/v1/secrets'))).toMatchObject({ items: [] });
+  await openMenu();
+  await page.locator('.cluster-face').filter({ hasText: 'Your cluster' }).click();
+  await arrives('own');
+});
+
 test('from the page to the native server and back, object by object', async () => {
-  for (const name of ['one', 'two']) {
-    const status = await page.evaluate(
-      async (object) =>
-        (
-          await fetch('/api/v1/namespaces/default/secrets', {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json' },
-            body: JSON.stringify({ metadata: { name: object }, stringData: { of: 'a person' } }),
-          })
-        ).status,
-      name,
-    );
-    expect(status).toBe(201);
-  }
+  await makeSecret('two');
   const [inTab, file] = await still(inPage, () => save('from-page.kubetab'));
   const native = await serve(file);
   expect(await objects(native.read)).toEqual(inTab);

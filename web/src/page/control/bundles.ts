@@ -1,8 +1,9 @@
+import { OWN } from '../../client/cluster-names';
 import { completed } from '../../engine/database';
 import type { EngineSettings } from '../../protocol';
 import { askAsAdmin, askJson, refused } from '../engine/ask';
 import { notice } from '../engine/cluster';
-import { clusterHere, setTitle, switchTo } from '../engine/here';
+import { clusterHere, setTitle, switchTo, titleOf } from '../engine/here';
 import { textOf } from '../files/engine-files';
 import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
 import { askToStay, dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
@@ -31,7 +32,8 @@ interface Summary {
  * @throws Error with a sentence
  */
 export async function saveBundle(secrets: boolean): Promise<void> {
-  const name = shownTitle(clusterHere);
+  // The page's own word for a visitor's first cluster is the word for another one elsewhere.
+  const name = clusterHere === OWN ? titleOf(OWN) : shownTitle(clusterHere);
   const query = new URLSearchParams({ name, secrets: String(secrets) });
   const answer = await askAsAdmin('control', `${PATH}?${query}`);
   if (!answer.ok) throw refused(answer.status, await answer.text());
