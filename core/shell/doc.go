@@ -24,6 +24,9 @@
 //   - The identity is the current context of the kubeconfig. The page writes and
 //     watches it (/kubetab/identity). The page keeps the file for the next engine,
 //     without the tokens, which only one engine knows (/kubetab/kubeconfig).
+//   - node FILE waits while the page of the terminal runs the file in a worker
+//     (scripts.go). The page takes the text, sends what is printed, and ends with
+//     the command. Tests give the shell a real Node (tutorials/play/node.go).
 //   - Jobs are counted here (jobs.go), because the interpreter runs background
 //     commands and tells nobody of them.
 //   - Terminals, editors and diff(1) are function variables that wasm/patch adds

@@ -10,5 +10,7 @@ globalThis.fetch = async (input, init) => {
   if (url.origin !== api.origin) return anywhere(input, init);
   const request = new Request(input instanceof Request ? input : url, init);
   request.headers.set('Kubetab-Client', 'script');
+  // As in the page, where nothing is compressed on its way.
+  if (!request.headers.has('Accept-Encoding')) request.headers.set('Accept-Encoding', 'identity');
   return anywhere(request);
 };

@@ -190,13 +190,13 @@ if (answer.ok) setInterval(() => console.log('tick'), 50);
       .toMatch(what);
   const type = async (line: string) => {
     await page.locator('.terminal textarea').focus();
-    await page.keyboard.type(`clear; ${line}\n`);
+    await page.keyboard.type(`code=$?; clear; ${line}\n`);
   };
   await type('node tick.js');
   await shows(/found kube-system\ntick\ntick\n/);
   await page.keyboard.press('Control+c');
   await shows(/\^C/);
-  await type('echo code $?');
+  await type('echo code $code');
   await shows(/code 130\n/);
   await expect.poll(async () => (await asked()).filter(({ done }) => !done)).toEqual([]);
   await write('once.js', "console.log('out');\nconsole.error('err');\nthrow new Error('over');\n");

@@ -1,3 +1,4 @@
+import '../style/script.css';
 import { active } from '../files/workspace';
 import { isAlive, runFile, runs, stopFile } from './runs';
 import { words } from './words';
@@ -29,7 +30,7 @@ export function ScriptButtons() {
         {words.stop}
       </button>
       {run && (
-        <span class={`script-phase ${run.phase === 'failed' ? 'tone-bad' : 'faint'}`}>
+        <span class={`script-phase ${run.phase === 'failed' ? 'is-failed' : 'faint'}`}>
           {words.phases[run.phase]}
         </span>
       )}
