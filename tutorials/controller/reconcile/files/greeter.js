@@ -13,7 +13,7 @@ follow(configMapsPath, configMaps, (name) => queue.add(name.replace(/^greeting-/
 for (;;) {
   for (const name of queue) {
     queue.delete(name);
-    if (greetings.has(name)) await reconcile(greetings.get(name)).catch(later(name));
+    if (greetings.has(name)) await reconcile(greetings.get(name)).catch((error) => later(name, error));
   }
   await sleep(100);
 }
@@ -81,7 +81,7 @@ async function follow(path, known, changed) {
     known.clear();
     const answer = await fetch(`${path}?${query}`);
     console.log('watches', path.split('/').pop(), answer.status);
-    for await (const { type, object } of events(answer)) {
+    if (answer.ok) for await (const { type, object } of events(answer)) {
       const { name } = object.metadata;
       if (type === 'DELETED') known.delete(name);
       else if (name) known.set(name, object);
