@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
-import { controlled, inFlight, ready } from './browser';
+import type { Lesson } from '../../src/page/lessons/course';
+import { controlled, inFlight, PATIENCE, ready } from './browser';
 import { newVisitors } from './visitors';
 
 // Scripts of the learner's run in workers, ask the API as the page's identity, print beside the editor, and can be stopped.
@@ -218,4 +221,26 @@ test('without a service worker, and in the fallback, a script reaches the cluste
   await prints('status 200');
   await reaches('has ended');
   await other.close();
+});
+
+test('a lesson about controllers is done with scripts in the page', async () => {
+  const file = resolve(import.meta.dirname, '../../dist/lessons/controller/mirror.en.json');
+  const { steps } = JSON.parse(readFileSync(file, 'utf8')) as Lesson;
+  // From the start in the lesson's cluster: nothing is typed into a page that is about to go there.
+  await page.close();
+  page = await visitor.context.newPage();
+  for (const [at, { solution, checks }] of steps.slice(0, 3).entries()) {
+    await page.goto(`${visitor.url}#/lesson/controller/mirror/${at + 1}`);
+    if (at === 0) await ready(page);
+    await page.locator('.checks').waitFor();
+    await page.locator('.checks-wait').waitFor({ state: 'detached' });
+    for (const line of solution) {
+      await page.locator('.terminal textarea').focus();
+      await page.keyboard.type(`${line}\n`);
+    }
+    for (const { title } of checks) {
+      const done = page.locator('.check.is-done', { hasText: title });
+      await done.waitFor({ timeout: 2 * PATIENCE });
+    }
+  }
 });
