@@ -27,7 +27,7 @@ func TestModule(t *testing.T) {
 	if *module == "" {
 		t.Skip("no -wasm")
 	}
-	first, err := load.One(os.DirFS(".."), "first/request")
+	first, err := load.One(os.DirFS(folder), "first/request")
 	if err != nil {
 		t.Fatal(err)
 	}

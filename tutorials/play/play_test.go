@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,15 @@ const processes = 3
 // patience is how long a check may take on a machine that has much to do.
 const patience = 2 * time.Minute
 
+// folder is that of all lessons: absolute, because a shell changes the working directory of the process.
+var folder = func() string {
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
 func TestMain(m *testing.M) {
 	testlog.Quiet()
 	os.Exit(m.Run())
@@ -50,7 +60,7 @@ func passes(l *load.Lesson) int {
 
 // TestLessons plays every lesson: its solution, and wrong turns that it names.
 func TestLessons(t *testing.T) {
-	all, err := load.All(os.DirFS(".."))
+	all, err := load.All(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +160,7 @@ func stop(t *testing.T, c *Cluster) {
 
 // TestEnginesOfLessonsStart: what a lesson wants of its engine is refused here if an engine would refuse it.
 func TestEnginesOfLessonsStart(t *testing.T) {
-	all, err := load.All(os.DirFS(".."))
+	all, err := load.All(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
 	}
