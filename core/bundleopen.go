@@ -114,31 +114,23 @@ func (c *Config) set(s bundle.Settings) {
 // from anybody: it cannot be read, or is not what its key says. One such record would
 // keep the server from listing all others of that resource.
 func unopenable(key string, record []byte) error {
-	if err := unreadable(key, record); err != nil {
+	gvk, object, err := decoded(key, record)
+	if err != nil {
 		return err
 	}
-	of, _ := storedType(record) // unreadable has read it
-	gvk := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	rest := strings.TrimPrefix(key, storagePrefix+"/")
-	for _, scheme := range schemes {
-		if !scheme.Recognizes(gvk) {
-			continue
-		}
-		object, _, err := scheme.UniversalDeserializer().Decode(record, nil, nil)
-		if err != nil {
-			return err
-		}
+	if object != nil {
 		accessor, err := meta.Accessor(object)
 		if err != nil {
 			return err
 		}
 		return misplaced(rest, places(gvk), accessor.GetNamespace(), accessor.GetName())
 	}
-	var object metav1.PartialObjectMetadata
-	if err := json.Unmarshal(record, &object); err != nil {
+	var custom metav1.PartialObjectMetadata
+	if err := json.Unmarshal(record, &custom); err != nil {
 		return err
 	}
-	return misplaced(rest, []string{gvk.Group + "/"}, object.Namespace, object.Name)
+	return misplaced(rest, []string{gvk.Group + "/"}, custom.Namespace, custom.Name)
 }
 
 // places are where objects of a kind are kept below storagePrefix.

@@ -83,27 +83,34 @@ var schemes = []struct {
 // unreadable says why an API server of this build cannot read a record: one such
 // record would keep it from listing all others of that resource.
 func unreadable(key string, record []byte) error {
+	_, _, err := decoded(key, record)
+	return err
+}
+
+// decoded reads a record. It returns no object for a custom resource, and fails as
+// unreadable says.
+func decoded(key string, record []byte) (schema.GroupVersionKind, runtime.Object, error) {
 	if !strings.HasPrefix(key, storagePrefix+"/") {
-		return errors.New("it is none of an API's")
+		return schema.GroupVersionKind{}, nil, errors.New("it is none of an API's")
 	}
 	of, ok := storedType(record)
 	if !ok {
-		return errors.New("it has no type")
+		return schema.GroupVersionKind{}, nil, errors.New("it has no type")
 	}
 	gvk := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	for _, scheme := range schemes {
 		if scheme.Recognizes(gvk) {
-			_, _, err := scheme.UniversalDeserializer().Decode(record, nil, nil)
-			return err
+			object, _, err := scheme.UniversalDeserializer().Decode(record, nil, nil)
+			return gvk, object, err
 		}
 	}
 	for _, scheme := range schemes {
 		if scheme.IsGroupRegistered(gvk.Group) {
-			return fmt.Errorf("this build has no %s of %s", of.Kind, of.APIVersion)
+			return gvk, nil, fmt.Errorf("this build has no %s of %s", of.Kind, of.APIVersion)
 		}
 	}
 	if bytes.HasPrefix(record, protobufPrefix) || !json.Valid(record) {
-		return fmt.Errorf("%s of %s is no custom resource", of.Kind, of.APIVersion)
+		return gvk, nil, fmt.Errorf("%s of %s is no custom resource", of.Kind, of.APIVersion)
 	}
-	return nil
+	return gvk, nil, nil
 }
