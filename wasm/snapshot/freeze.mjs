@@ -110,6 +110,7 @@ export async function freeze({ go, instance, world, memory, gone, module, before
   const globals = registers(instance);
   const functions = {};
   for (const [name, f] of Object.entries(globalThis.kubetabEngine)) functions[name] = world.functions.get(f);
+  forgetFrames(gone, memory);
   refuseNames(gone, memory);
   return encode(
     {
@@ -131,6 +132,21 @@ export async function freeze({ go, instance, world, memory, gone, module, before
     before,
     memory,
   );
+}
+
+/**
+ * Zeroes what runtime.Caller has left of the rest's functions in slots of live stacks that nobody reads any more: Frames, of
+ * these words. func points to what is known of the function, and so does known.
+ *
+ *     pc  func  name  length  0 0 (file)  0 (line)  first line  entry  known  module
+ */
+function forgetFrames({ from, to }, memory) {
+  const words = new Uint32Array(memory.buffer, 0, memory.length / 4);
+  const [FUNC, NAME, KNOWN, SIZE] = [2, 4, 18, 22];
+  const isGone = (at) => words[at] >= from && words[at] < to && words[at + 1] === 0;
+  for (let i = 0; i + SIZE <= words.length; i += 2) {
+    if (isGone(i + FUNC) && isGone(i + NAME) && words[i + KNOWN] === words[i + FUNC]) words.fill(0, i, i + SIZE);
+  }
 }
 
 // The shortest and the longest names of functions that are looked for.
