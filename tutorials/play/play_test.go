@@ -135,9 +135,12 @@ func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 	}
 }
 
-// isAlone reports whether a lesson needs a cluster of its own.
+// isAlone reports whether a lesson needs a cluster of its own. One that brings a kind does: what the kind is called is for the
+// whole cluster, and several lessons have boats.
 func isAlone(l *load.Lesson) bool {
-	return l.Alone || l.Clock != nil || l.Engine != nil || slices.ContainsFunc(l.All(), func(s tutorials.Step) bool { return s.Engine != nil })
+	bringsKind := func(f tutorials.File) bool { return strings.Contains(f.Text, "kind: CustomResourceDefinition") }
+	return l.Alone || l.Clock != nil || l.Engine != nil || slices.ContainsFunc(l.All(), func(s tutorials.Step) bool { return s.Engine != nil }) ||
+		slices.ContainsFunc(slices.Concat(l.Start, l.Files, l.Solution), bringsKind)
 }
 
 func start(t *testing.T, l *load.Lesson) *Cluster {
