@@ -92,6 +92,10 @@ func TestNodeIsRunByThePageOfTheTerminal(t *testing.T) {
 	const asked = `{"name":"x.js","text":"await 1"}`
 	url := httpServer(t)
 	s := sitAt(t, url)
+	t.Cleanup(func() {
+		os.Remove(filepath.Join(shared.home, "x.js"))
+		os.Remove(filepath.Join(shared.home, "out.txt"))
+	})
 	if err := os.WriteFile(filepath.Join(shared.home, "x.js"), []byte("await 1"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +137,7 @@ func TestNodeIsRunByThePageOfTheTerminal(t *testing.T) {
 }
 
 func TestNodeWithoutAPage(t *testing.T) {
+	t.Cleanup(func() { os.Remove(filepath.Join(shared.home, "y.js")) }) // other tests complete names in this folder
 	r, err := shared.shell.Run(t.Context(), "echo > y.js; node y.js", "", "")
 	if err != nil || r.ExitCode != 1 || !strings.Contains(r.Stderr, "there is no page to run it without a terminal") {
 		t.Errorf("%+v %v", r, err)
