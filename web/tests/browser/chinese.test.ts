@@ -36,6 +36,8 @@ async function foreign(page: Page): Promise<string[]> {
     const texts: string[] = [];
     const look = (text: string | null, element: Element) => {
       const words = text?.replace(/[\d.,]+\s?(ms|kB|MB|B|s)\b/g, '') ?? '';
+      // What was typed is marked in the palette, which cuts a title into several texts.
+      if (/\p{Script=Han}/u.test(element.closest('.palette-start')?.textContent ?? '')) return;
       if (!/[A-Za-z]{2,}/.test(words) || /\p{Script=Han}/u.test(words)) return;
       if (element.closest('[translate="no"], script, style, noscript, code, kbd')) return;
       texts.push(`${text?.trim()} <${element.tagName.toLowerCase()} class="${element.className}">`);
