@@ -15,4 +15,5 @@
 //   - Credentials are not kept: the values of Authorization, of Cookie and of bearer tokens in Sec-WebSocket-Protocol are
 //     replaced as the request arrives.
 //   - While nobody follows, a request costs one record and a few counters under one lock, and nothing is encoded.
+//     A watch in gzip is decompressed, because its events are counted.
 package requestlog

@@ -69,6 +69,10 @@ func (l *Log) end(e *entry, broken string) {
 	l.touch(e)
 	l.deliver(e, PartEnd)
 	e.subscribed = nil
+	if e.gunzip != nil {
+		e.gunzip.stop()
+		e.gunzip = nil
+	}
 }
 
 // Authorizer returns a that notes in the record of a request who it is from and what it is for. It is the one place
@@ -214,6 +218,9 @@ func (l *Log) head(e *entry, status int, header http.Header) {
 			by = byLength
 		}
 		e.frames = newFrames(by, l.options.BodyBytes, !e.Internal)
+		if header.Get("Content-Encoding") == "gzip" {
+			e.gunzip = newGunzipper()
+		}
 	}
 	l.touch(e)
 	l.deliver(e, PartHead)
@@ -224,18 +231,28 @@ func (l *Log) wrote(e *entry, data []byte) {
 	defer l.mu.Unlock()
 	e.Bytes += int64(len(data))
 	now := time.Now().UnixMilli()
-	l.deliverBytes(e, data, now)
+	switch {
+	case e.gone && len(e.subscribed) == 0: // nobody wants it
+		return
+	case e.gunzip != nil:
+		e.gunzip.feed(data, func(plain []byte) { l.take(e, plain, now) })
+	default:
+		l.take(e, data, now)
+	}
+	if !e.gone && (e.frames != nil || len(l.followers) > 0) {
+		l.touch(e)
+	}
+}
+
+// take takes in what an answer has sent, of a watch without its compression.
+func (l *Log) take(e *entry, data []byte, at int64) {
+	l.deliverBytes(e, data, at)
 	switch {
 	case e.gone:
-		return
 	case e.frames != nil:
-		l.hold(e, e.frames.add(data, now))
+		l.hold(e, e.frames.add(data, at))
 		e.Events = e.frames.count
 	default:
 		l.hold(e, e.responseBody.add(data, l.options.BodyBytes))
-		if len(l.followers) == 0 {
-			return
-		}
 	}
-	l.touch(e)
 }

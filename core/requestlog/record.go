@@ -56,7 +56,8 @@ type entry struct {
 	responseHeader http.Header // of the answer, once it has begun
 	requestBody    body
 	responseBody   body
-	frames         *frames // of a watch
+	frames         *frames    // of a watch
+	gunzip         *gunzipper // of a watch that is compressed, until it ends
 	subscribed     []*subscribed
 }
 

@@ -1,6 +1,8 @@
 package requestlog
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // pass sends a request through the log and returns what subscribers are told of it, a line each.
@@ -90,4 +94,76 @@ func TestPodsAreComponentsThatAreNamed(t *testing.T) {
 	if all := records(l); len(all) != 1 || all[0].From != FromPod || !all[0].Internal {
 		t.Errorf("%+v", all)
 	}
+}
+
+// TestEventsOfACompressedWatchAreTold: each event is told when it has been flushed, as kube-apiserver compresses streaming
+// lists (a member of gzip for each flush), and as one long member.
+func TestEventsOfACompressedWatchAreTold(t *testing.T) {
+	here := goleak.IgnoreCurrent()
+	defer goleak.VerifyNone(t, here)
+	large := strings.Repeat("x", 1<<20) // a kilobyte of gzip
+	for _, members := range []bool{true, false} {
+		l := New(Options{Records: 1, BodyBytes: 1000})
+		var told []string
+		stop := l.Subscribe(Subscriber{BodyBytes: 100, Deliver: func(p Passing) {
+			if p.Part == PartEvent {
+				told = append(told, string(p.WatchEvent))
+			}
+		}})
+		pass(l, httptest.NewRequest("GET", "/api/v1/pods?watch=1", nil), false, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(http.StatusOK)
+			z := gzip.NewWriter(w)
+			var want []string
+			for i, piece := range []string{"one\n", "tw", "o\nthree\n", large + "\n", "five\n"} {
+				fmt.Fprint(z, piece)
+				_ = z.Flush() // a recorder takes everything
+				if members {
+					_ = z.Close()
+					z.Reset(w)
+				}
+				want = append(want, [][]string{{"one"}, nil, {"two", "three"}, {""}, {"five"}}[i]...) // none of what is too large
+				if !slices.Equal(told, want) {
+					t.Errorf("members %t: after piece %d told %q, not %q", members, i, told, want)
+				}
+			}
+			fmt.Fprint(w, "no gzip\nat all\n")
+			if len(told) != len(want) {
+				t.Errorf("members %t: what is not gzip was told as %q", members, told)
+			}
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if l.held != len("onetwothreefive") || l.entries[0].Events != 5 {
+				t.Errorf("members %t: %d bytes held of %d events", members, l.held, l.entries[0].Events)
+			}
+		})
+		stop()
+	}
+}
+
+// TestCompressedWatchMayEndAnywhere: nothing that decompresses is left, and nothing is told of what has not come.
+func TestCompressedWatchMayEndAnywhere(t *testing.T) {
+	here := goleak.IgnoreCurrent()
+	var whole bytes.Buffer
+	for range 2 {
+		z := gzip.NewWriter(&whole)
+		fmt.Fprint(z, "event\n")
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cut := range whole.Len() {
+		l := New(Options{})
+		pass(l, httptest.NewRequest("GET", "/api/v1/pods?watch=1", nil), false, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			for i := range cut {
+				_, _ = w.Write(whole.Bytes()[i : i+1])
+			}
+		})
+		events := records(l)[0].Events
+		if half := int64(cut * 2 / whole.Len()); events < half || events > half+1 {
+			t.Errorf("%d events in %d of %d bytes", events, cut, whole.Len())
+		}
+	}
+	goleak.VerifyNone(t, here)
 }
