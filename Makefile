@@ -43,6 +43,9 @@ URL    ?=
 TOKEN  ?=
 # Folder of the module that tests run.
 ENGINE ?= build/wasm
+# What a target needs to have been built; nothing where BUILT says that it is.
+BUILT  ?=
+needs   = $(if $(BUILT),,$(1))
 
 .PHONY: help
 help: ## print this list
@@ -145,9 +148,10 @@ test: ## everything that must pass before a change lands; says at its end where 
 	trap 'scripts/times' EXIT; \
 	$(MAKE) setup chromium; \
 	$(MAKE) -j2 build check; \
-	$(MAKE) test-server; \
-	$(MAKE) -j$(JOBS) all-tests
+	$(MAKE) BUILT=1 test-server; \
+	$(MAKE) BUILT=1 -j$(JOBS) all-tests
 
+# They begin in this order, the longest first: a target that still had something to build would give its place away.
 # The stories are alone: kubectl, which they run, waits for /openapi/v2 for 32 s and no longer.
 .PHONY: all-tests
 all-tests: test-web test-transcripts test-lessons test-shell test-analyze test-race test-js test-go
@@ -180,7 +184,7 @@ test-analyze:
 	@scripts/step "test vet and staticcheck" go -C scripts/analyze test -vet=off ./...
 
 .PHONY: test-go
-test-go: native
+test-go: $(call needs,native)
 	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
@@ -193,39 +197,39 @@ test-race:
 
 # Not part of test: it compiles Kubernetes once more, for 20 minutes or so.
 .PHONY: test-race-all
-test-race-all: native ## the tests of all Go packages with the race detector (compiles Kubernetes once more)
+test-race-all: $(call needs,native) ## the tests of all Go packages with the race detector (compiles Kubernetes once more)
 	@scripts/step "all Go tests with -race" go test -vet=off -tags $(TAGS) -ldflags="$(X_VERSION)" -race -timeout 60m ./core ./core/... ./internal/... ./server/... ./wasm/bridge/...
 
 .PHONY: test-js
-test-js: wasm
+test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
 	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs wasm/memory.test.mjs
 
 .PHONY: test-transcripts
-test-transcripts: native wasm
+test-transcripts: $(call needs,native wasm)
 	@scripts/step "transcripts, natively" $(GOTEST_ONCE) ./transcripts
 	@scripts/step "snapshot for the transcripts" node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
 	@scripts/step "transcripts, in the resumed module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
 
 .PHONY: test-shell
-test-shell: native wasm
+test-shell: $(call needs,native wasm)
 	@scripts/step "tests of the shell" $(GOTEST_ONCE) ./core/shell -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
 
 .PHONY: test-cluster test-server
-test-cluster: native wasm
+test-cluster: $(call needs,native wasm)
 	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
-test-server: native wasm
+test-server: $(call needs,native wasm)
 	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-lessons
-test-lessons: wasm
+test-lessons: $(call needs,wasm)
 	@scripts/step "lessons, natively and a sample in the module" $(GOTEST_ONCE) ./tutorials/play -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
 
 .PHONY: test-web test-timing
-test-web: page chromium
+test-web: $(call needs,page chromium)
 	@scripts/step "tests of the page" npm test --silent -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
-test-timing: page chromium ## the tests that measure time, with nothing beside them
+test-timing: $(call needs,page chromium) ## the tests that measure time, with nothing beside them
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core -run '^TestManyPods$$'
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
