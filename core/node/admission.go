@@ -14,7 +14,7 @@ import (
 // others. It takes the Pod's requests from the node.
 func (p *pod) admit(obj *v1.Pod) (reason, message string, ok bool) {
 	k := p.kubelet
-	if node, err := k.nodes.Get(k.name); err == nil {
+	if node, err := k.cluster.nodes.Get(k.name); err == nil {
 		if match, err := nodeaffinity.GetRequiredNodeAffinity(obj).Match(node); err == nil && !match {
 			return "NodeAffinity", "Predicate NodeAffinity failed", false
 		}

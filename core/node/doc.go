@@ -27,6 +27,10 @@
 //     pkg/kubelet/events.
 //   - Idle, there are heartbeats and nothing else.
 //   - Everything ends with the context of Run.
+//   - Who holds a lock takes only locks that stand to its right:
+//     pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then pod.inbox.
+//     Requests to the API server are made with none of Nodes.mu, kubelet.state and
+//     pod.inbox held.
 //
 // # What differs from a real kubelet
 //

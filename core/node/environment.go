@@ -32,7 +32,7 @@ func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
 		data := map[string]string{}
 		switch {
 		case from.ConfigMapRef != nil:
-			m, err := p.configMaps.ConfigMaps(p.namespace).Get(from.ConfigMapRef.Name)
+			m, err := p.cluster.configMaps.ConfigMaps(p.namespace).Get(from.ConfigMapRef.Name)
 			if err != nil {
 				if optional(from.ConfigMapRef.Optional) && apierrors.IsNotFound(err) {
 					continue
@@ -41,7 +41,7 @@ func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
 			}
 			data = m.Data
 		case from.SecretRef != nil:
-			s, err := p.secrets.Secrets(p.namespace).Get(from.SecretRef.Name)
+			s, err := p.cluster.secrets.Secrets(p.namespace).Get(from.SecretRef.Name)
 			if err != nil {
 				if optional(from.SecretRef.Optional) && apierrors.IsNotFound(err) {
 					continue
@@ -102,16 +102,16 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 		return value, err == nil, err
 	case from.ResourceFieldRef != nil:
 		if from.ResourceFieldRef.ContainerName != "" && from.ResourceFieldRef.ContainerName != c.Name {
-			value, err = resourceutil.ExtractResourceValueByContainerNameAndNodeAllocatable(from.ResourceFieldRef, obj, from.ResourceFieldRef.ContainerName, p.capacity)
+			value, err = resourceutil.ExtractResourceValueByContainerNameAndNodeAllocatable(from.ResourceFieldRef, obj, from.ResourceFieldRef.ContainerName, p.kubelet.capacity)
 			return value, err == nil, err
 		}
 		filled := c.DeepCopy()
-		resourceutil.MergeContainerResourceLimits(filled, p.capacity)
+		resourceutil.MergeContainerResourceLimits(filled, p.kubelet.capacity)
 		value, err = resourceutil.ExtractContainerResourceValue(from.ResourceFieldRef, filled)
 		return value, err == nil, err
 	case from.ConfigMapKeyRef != nil:
 		ref := from.ConfigMapKeyRef
-		m, err := p.configMaps.ConfigMaps(p.namespace).Get(ref.Name)
+		m, err := p.cluster.configMaps.ConfigMaps(p.namespace).Get(ref.Name)
 		if err != nil {
 			if optional(ref.Optional) && apierrors.IsNotFound(err) {
 				return "", false, nil
@@ -125,7 +125,7 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 		return value, ok, nil
 	case from.SecretKeyRef != nil:
 		ref := from.SecretKeyRef
-		s, err := p.secrets.Secrets(p.namespace).Get(ref.Name)
+		s, err := p.cluster.secrets.Secrets(p.namespace).Get(ref.Name)
 		if err != nil {
 			if optional(ref.Optional) && apierrors.IsNotFound(err) {
 				return "", false, nil
@@ -164,7 +164,7 @@ func (p *pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
 // serviceVariables are those of the Service kubernetes and, unless the Pod says
 // otherwise, of the namespace's.
 func (p *pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
-	all, err := p.services.List(labels.Everything())
+	all, err := p.cluster.services.List(labels.Everything())
 	if err != nil {
 		return nil, err
 	}

@@ -70,8 +70,8 @@ func (n *Nodes) heartbeats(ctx context.Context) {
 // and reads the lease only when somebody else has written it since. Only the
 // goroutine of Run calls it.
 func (k *kubelet) renew(ctx context.Context) error {
-	leases := k.Client.CoordinationV1().Leases(v1.NamespaceNodeLease)
-	now := metav1.NewMicroTime(k.clock.Now())
+	leases := k.cluster.config.Client.CoordinationV1().Leases(v1.NamespaceNodeLease)
+	now := metav1.NewMicroTime(k.cluster.clock.Now())
 	if last := k.lease; last != nil {
 		k.lease = nil
 		last.Spec.RenewTime = &now

@@ -22,7 +22,7 @@ import (
 
 // kubelet is one node and the state of its kubelet.
 type kubelet struct {
-	*Nodes
+	cluster  *Nodes
 	index    int
 	name     string
 	ip       string
@@ -42,7 +42,7 @@ type kubelet struct {
 
 func newKubelet(n *Nodes, i int, given v1.ResourceList) *kubelet {
 	return &kubelet{
-		Nodes: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: nodeIP(i), capacity: capacity(given),
+		cluster: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: nodeIP(i), capacity: capacity(given),
 		images: map[string]bool{}, ips: map[int]bool{}, nextIP: 2, admitted: map[types.UID]v1.ResourceList{}, ports: map[types.UID][]v1.ContainerPort{},
 		hostPath: n.disk.NewDir(0o755),
 	}
@@ -51,7 +51,7 @@ func newKubelet(n *Nodes, i int, given v1.ResourceList) *kubelet {
 // register creates the Node, or takes over the one that is there, as a kubelet
 // that starts does.
 func (k *kubelet) register(ctx context.Context) error {
-	now := metav1.NewTime(k.clock.Now())
+	now := metav1.NewTime(k.cluster.clock.Now())
 	fresh := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: k.name,
@@ -64,14 +64,14 @@ func (k *kubelet) register(ctx context.Context) error {
 		Spec: v1.NodeSpec{PodCIDR: podCIDR(k.index), PodCIDRs: []string{podCIDR(k.index)}},
 	}
 	k.setStatus(fresh, now)
-	node, err := k.Client.CoreV1().Nodes().Create(ctx, fresh, metav1.CreateOptions{})
+	node, err := k.cluster.config.Client.CoreV1().Nodes().Create(ctx, fresh, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		err = retry.RetryOnConflict(retry.DefaultRetry, func() (err error) {
-			if node, err = k.Client.CoreV1().Nodes().Get(ctx, k.name, metav1.GetOptions{}); err != nil {
+			if node, err = k.cluster.config.Client.CoreV1().Nodes().Get(ctx, k.name, metav1.GetOptions{}); err != nil {
 				return err
 			}
 			k.setStatus(node, now)
-			node, err = k.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+			node, err = k.cluster.config.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
 			return err
 		})
 	}
@@ -84,9 +84,9 @@ func (k *kubelet) register(ctx context.Context) error {
 	if err := k.renew(ctx); err != nil {
 		return err
 	}
-	k.events.add(k.ref(), v1.EventTypeNormal, events.StartingKubelet, "Starting kubelet.", k.name)
+	k.cluster.events.add(k.ref(), v1.EventTypeNormal, events.StartingKubelet, "Starting kubelet.", k.name)
 	for _, reason := range []string{"NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID", events.NodeReady} {
-		k.events.add(k.ref(), v1.EventTypeNormal, reason, fmt.Sprintf("Node %s status is now: %s", k.name, reason), k.name)
+		k.cluster.events.add(k.ref(), v1.EventTypeNormal, reason, fmt.Sprintf("Node %s status is now: %s", k.name, reason), k.name)
 	}
 	return nil
 }
@@ -149,25 +149,25 @@ func (k *kubelet) setStatus(node *v1.Node, now metav1.Time) {
 
 // stopped reports whether somebody has asked for the kubelet to be down.
 func (k *kubelet) stopped() bool {
-	node, err := k.nodes.Get(k.name)
+	node, err := k.cluster.nodes.Get(k.name)
 	return err == nil && node.Annotations[AnnotationKubelet] == "stopped"
 }
 
 // writeStatus reports the node's state if it has changed, or in any case when
 // it is due.
 func (k *kubelet) writeStatus(ctx context.Context, due bool) error {
-	cached, err := k.nodes.Get(k.name)
+	cached, err := k.cluster.nodes.Get(k.name)
 	if err != nil {
 		return err
 	}
 	node := cached.DeepCopy()
 	k.state.Lock()
-	k.setStatus(node, metav1.NewTime(k.clock.Now()))
+	k.setStatus(node, metav1.NewTime(k.cluster.clock.Now()))
 	k.state.Unlock()
 	if !due && !conditionsDiffer(cached.Status.Conditions, node.Status.Conditions) {
 		return nil
 	}
-	written, err := k.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	written, err := k.cluster.config.Client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ const clusterDomain = "svc.cluster.local"
 
 // network is the cluster's network as a Pod sees it: names of Services, their
 // addresses, those of Pods, and the API server. NetworkPolicies do not apply.
-type network struct{ *pod }
+type network struct{ pod *pod }
 
 var errRefused = errors.New("connect: connection refused")
 
@@ -39,14 +39,14 @@ func (n network) Lookup(name string) ([]string, string, error) {
 	if net.ParseIP(name) != nil {
 		return []string{name}, name, nil
 	}
-	if name == "localhost" || name == hostname(n.latest()) {
+	if name == "localhost" || name == hostname(n.pod.latest()) {
 		return []string{n.pod.ip}, name, nil
 	}
 	full := strings.TrimSuffix(name, ".")
 	short := strings.TrimSuffix(strings.TrimSuffix(full, "."+clusterDomain), ".svc")
 	parts := strings.Split(short, ".")
 	try := func(service, namespace, host string) []string {
-		s, err := n.services.Services(namespace).Get(service)
+		s, err := n.pod.cluster.services.Services(namespace).Get(service)
 		if err != nil {
 			return nil
 		}
@@ -59,11 +59,11 @@ func (n network) Lookup(name string) ([]string, string, error) {
 	canonical := full
 	switch len(parts) {
 	case 1:
-		found = try(parts[0], n.namespace, "")
-		canonical = parts[0] + "." + n.namespace + "." + clusterDomain
+		found = try(parts[0], n.pod.namespace, "")
+		canonical = parts[0] + "." + n.pod.namespace + "." + clusterDomain
 	case 2:
 		if found = try(parts[0], parts[1], ""); found == nil {
-			found = try(parts[1], n.namespace, parts[0])
+			found = try(parts[1], n.pod.namespace, parts[0])
 		}
 		canonical = short + "." + clusterDomain
 	case 3:
@@ -79,7 +79,7 @@ func (n network) Lookup(name string) ([]string, string, error) {
 // endpoints are the addresses behind a Service that take traffic, or that of
 // one host of a headless one.
 func (n network) endpoints(s *v1.Service, host string) []string {
-	slices, err := n.slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
+	slices, err := n.pod.cluster.slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
 	if err != nil {
 		return nil
 	}
@@ -106,12 +106,12 @@ func (n network) reach(host string, port int) (container.Listener, *pod, error) 
 	}
 	address := addresses[0]
 	if len(addresses) > 1 {
-		address = addresses[n.turn.Add(1)%uint64(len(addresses))]
+		address = addresses[n.pod.cluster.turn.Add(1)%uint64(len(addresses))]
 	}
-	if l, p, ok := n.Nodes.listening(address, port, n.pod); ok {
+	if l, p, ok := n.pod.cluster.listening(address, port, n.pod); ok {
 		return l, p, nil
 	}
-	services, err := n.services.List(labels.Everything())
+	services, err := n.pod.cluster.services.List(labels.Everything())
 	if err != nil {
 		return container.Listener{}, nil, err
 	}
@@ -135,7 +135,7 @@ func (n network) reach(host string, port int) (container.Listener, *pod, error) 
 
 // behind picks an endpoint of a Service's port, one after the other.
 func (n network) behind(s *v1.Service, sp v1.ServicePort) (container.Listener, *pod, bool) {
-	slices, err := n.slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
+	slices, err := n.pod.cluster.slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
 	if err != nil {
 		return container.Listener{}, nil, false
 	}
@@ -161,8 +161,8 @@ func (n network) behind(s *v1.Service, sp v1.ServicePort) (container.Listener, *
 	if len(ready) == 0 {
 		return container.Listener{}, nil, false
 	}
-	t := ready[int(n.turn.Add(1)%uint64(len(ready)))]
-	return n.Nodes.listening(t.address, t.port, nil)
+	t := ready[int(n.pod.cluster.turn.Add(1)%uint64(len(ready)))]
+	return n.pod.cluster.listening(t.address, t.port, nil)
 }
 
 // listening returns what listens at a Pod's or node's address.
@@ -240,7 +240,7 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 		to := r.Clone(r.Context())
 		to.URL.Scheme, to.URL.Host = "http", "in-process"
 		to.Header.Set("Kubetab-Client", "pod") // for the page's list of requests
-		return n.API.RoundTrip(to)
+		return n.pod.cluster.config.API.RoundTrip(to)
 	}
 	l, _, err := n.reach(host, port)
 	if err != nil {
@@ -254,7 +254,7 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // authority is that of the API server's certificate, as Pods find it.
 func (n network) authority() ([]byte, error) {
-	m, err := n.configMaps.ConfigMaps(n.namespace).Get("kube-root-ca.crt")
+	m, err := n.pod.cluster.configMaps.ConfigMaps(n.pod.namespace).Get("kube-root-ca.crt")
 	if err != nil {
 		return nil, err
 	}
@@ -264,10 +264,10 @@ func (n network) authority() ([]byte, error) {
 // isAPI reports whether the API server listens at a host's port: it is behind a
 // Service without a Pod.
 func (n network) isAPI(host string, port int) bool {
-	if n.API == nil {
+	if n.pod.cluster.config.API == nil {
 		return false
 	}
-	s, err := n.services.Services(metav1.NamespaceDefault).Get("kubernetes")
+	s, err := n.pod.cluster.services.Services(metav1.NamespaceDefault).Get("kubernetes")
 	if err != nil {
 		return false
 	}

@@ -65,8 +65,8 @@ type Config struct {
 
 // Nodes are the nodes of one cluster.
 type Nodes struct {
-	Config
-	clock *clock.Clock
+	config Config
+	clock  *clock.Clock
 
 	pods       corelisters.PodLister
 	nodes      corelisters.NodeLister
@@ -92,13 +92,14 @@ type Nodes struct {
 	restarts *flowcontrol.Backoff // of containers that crash
 	pulls    *flowcontrol.Backoff // of images
 
-	mu       sync.Mutex
-	kubelets []*kubelet          // in order of their names
-	byName   map[string]*kubelet //
-	byUID    map[types.UID]*pod
-	byIP     map[string]*pod            // Pods that have a network of their own
-	volumes  map[string]*container.File // contents of persistent volumes, by claim
-	blocked  map[types.UID]struct{}     // Pods that wait for a ConfigMap, a Secret or a claim
+	kubelets []*kubelet // in order of their names
+	byName   map[string]*kubelet
+
+	mu      sync.Mutex
+	byUID   map[types.UID]*pod
+	byIP    map[string]*pod            // Pods that have a network of their own
+	volumes map[string]*container.File // contents of persistent volumes, by claim
+	blocked map[types.UID]struct{}     // Pods that wait for a ConfigMap, a Secret or a claim
 }
 
 type registration struct {
@@ -119,7 +120,7 @@ func New(c Config) (*Nodes, error) {
 		c.Count = defaultNodes
 	}
 	n := &Nodes{
-		Config: c, clock: c.Clock,
+		config: c, clock: c.Clock,
 		queue: workqueue.NewTyped[types.UID](), registered: make(chan struct{}),
 		byName: map[string]*kubelet{}, byUID: map[types.UID]*pod{}, byIP: map[string]*pod{},
 		volumes: map[string]*container.File{}, blocked: map[types.UID]struct{}{},
@@ -167,9 +168,9 @@ func (n *Nodes) Run(ctx context.Context) error {
 		}
 	}()
 	n.ctx = ctx
-	n.Informers.Start(ctx.Done())
+	n.config.Informers.Start(ctx.Done())
 	n.running.Go(func() { n.events.run(ctx) })
-	if n.Dialer != nil {
+	if n.config.Dialer != nil {
 		defer n.serve(ctx)()
 	}
 	for _, k := range n.kubelets {

@@ -23,7 +23,8 @@ import (
 
 // pod is what a kubelet knows of one Pod.
 type pod struct {
-	*kubelet
+	kubelet         *kubelet
+	cluster         *Nodes // of the kubelet
 	uid             types.UID
 	namespace, name string
 
@@ -66,7 +67,7 @@ type exit struct {
 }
 
 func newPod(k *kubelet, obj *v1.Pod) *pod {
-	p := &pod{kubelet: k, uid: obj.UID, namespace: obj.Namespace, name: obj.Name, obj: obj, containers: map[string]*record{}}
+	p := &pod{kubelet: k, cluster: k.cluster, uid: obj.UID, namespace: obj.Namespace, name: obj.Name, obj: obj, containers: map[string]*record{}}
 	p.adopt(obj)
 	return p
 }
@@ -80,7 +81,7 @@ func (p *pod) adopt(obj *v1.Pod) {
 			return
 		}
 		r := &record{pod: p, kind: kind, spec: c}
-		r.restore(podutil.GetExistingContainerStatus(statuses, c.Name), p.clock.Now())
+		r.restore(podutil.GetExistingContainerStatus(statuses, c.Name), p.cluster.clock.Now())
 		p.containers[c.Name] = r
 		p.order = append(p.order, r)
 	}
@@ -135,7 +136,7 @@ func (p *pod) wakeIn(d time.Duration) {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.timer = p.clock.AfterFunc(d, func() { p.queue.Add(p.uid) })
+	p.timer = p.cluster.clock.AfterFunc(d, func() { p.cluster.queue.Add(p.uid) })
 }
 
 // at notes that sync has something to do at t.
@@ -173,10 +174,10 @@ func (p *pod) sync(ctx context.Context) error {
 		p.mu.Unlock()
 		p.abandon()
 		p.release()
-		p.Nodes.forget(p)
+		p.cluster.forget(p)
 		return nil
 	}
-	now := p.clock.Now()
+	now := p.cluster.clock.Now()
 	obj := in.obj
 	p.adopt(obj)
 	for _, e := range in.exits {
@@ -214,7 +215,7 @@ func (p *pod) sync(ctx context.Context) error {
 		}
 	}
 	if !next.IsZero() {
-		p.wakeIn(max(next.Sub(p.clock.Now()), 0))
+		p.wakeIn(max(next.Sub(p.cluster.clock.Now()), 0))
 	}
 	return nil
 }
@@ -314,7 +315,7 @@ func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 	if equality.Semantic.DeepEqual(obj.Status, status) {
 		return nil
 	}
-	written, _, unchanged, err := statusutil.PatchPodStatus(ctx, p.Client, p.namespace, p.name, p.uid, obj.Status, status)
+	written, _, unchanged, err := statusutil.PatchPodStatus(ctx, p.cluster.config.Client, p.namespace, p.name, p.uid, obj.Status, status)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil // its deletion is on the way
@@ -332,7 +333,7 @@ func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 	// What was written comes back with all that others have written meanwhile,
 	// such as a deletion, and by then is nothing new to see.
 	if asksMore(p.obj, written) {
-		p.queue.Add(p.uid)
+		p.cluster.queue.Add(p.uid)
 	}
 	p.obj = written
 	return nil
@@ -340,7 +341,7 @@ func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 
 // delete removes the Pod from the API once nothing of it is left.
 func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
-	err := p.Client.CoreV1().Pods(p.namespace).Delete(ctx, p.name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.uid))})
+	err := p.cluster.config.Client.CoreV1().Pods(p.namespace).Delete(ctx, p.name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.uid))})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return err
 	}
@@ -352,10 +353,10 @@ func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
 
 // leave gives back what the Pod was admitted with.
 func (p *pod) leave() {
-	p.state.Lock()
-	defer p.state.Unlock()
+	p.kubelet.state.Lock()
+	defer p.kubelet.state.Unlock()
 	delete(p.kubelet.admitted, p.uid)
-	delete(p.ports, p.uid)
+	delete(p.kubelet.ports, p.uid)
 }
 
 // release gives back all that the Pod has of its node.
@@ -371,14 +372,14 @@ func (p *pod) release() {
 	if ip == "" || host {
 		return
 	}
-	p.Nodes.mu.Lock()
-	mine := p.byIP[ip] == p
+	p.cluster.mu.Lock()
+	mine := p.cluster.byIP[ip] == p
 	if mine {
-		delete(p.byIP, ip)
+		delete(p.cluster.byIP, ip)
 	}
-	p.Nodes.mu.Unlock()
+	p.cluster.mu.Unlock()
 	if mine {
-		p.releaseIP(ip)
+		p.kubelet.releaseIP(ip)
 	}
 }
 
@@ -419,7 +420,7 @@ func (p *pod) event(obj *v1.Pod, c *v1.Container, kind, reason, message string) 
 	if c != nil {
 		ref.FieldPath = fieldPath(obj, c.Name)
 	}
-	p.events.add(ref, kind, reason, message, p.kubelet.name)
+	p.cluster.events.add(ref, kind, reason, message, p.kubelet.name)
 }
 
 func fieldPath(obj *v1.Pod, name string) string {

@@ -111,12 +111,12 @@ func (r *record) ask(obj *v1.Pod, now time.Time, kind string, probe *v1.Probe) {
 	// A command may take its time, which is the clock's.
 	state.asking = true
 	p := r.pod
-	p.goWait(func() {
+	p.cluster.goWait(func() {
 		failed, broken := p.execProbe(i, probe)
 		p.inbox.Lock()
 		p.results = append(p.results, probeResult{i, kind, failed, broken})
 		p.inbox.Unlock()
-		p.queue.Add(p.uid)
+		p.cluster.queue.Add(p.uid)
 	})
 }
 
@@ -163,11 +163,11 @@ func (r *record) killGrace(obj *v1.Pod, probe *v1.Probe) time.Duration {
 
 // execProbe runs a probe's command in the container.
 func (p *pod) execProbe(i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx, cancel := context.WithCancel(p.background())
+	ctx, cancel := context.WithCancel(p.cluster.background())
 	defer cancel()
 	limit := time.Duration(max(probe.TimeoutSeconds, 1)) * time.Second
 	late := make(chan struct{})
-	timer := p.clock.AfterFunc(limit, func() { close(late); cancel() })
+	timer := p.cluster.clock.AfterFunc(limit, func() { close(late); cancel() })
 	defer timer.Stop()
 	var out bytes.Buffer
 	code, err := i.c.Exec(ctx, probe.Exec.Command, nil, &out, &out, false)
@@ -196,7 +196,7 @@ func emptyMark(text string) string {
 
 // try asks a probe that takes no time here.
 func (p *pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx := p.background()
+	ctx := p.cluster.background()
 	switch {
 	case probe.HTTPGet != nil:
 		get := probe.HTTPGet

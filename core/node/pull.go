@@ -41,7 +41,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		return r.pulled(obj, now, key)
 	}
 
-	present := p.hasImage(name)
+	present := p.kubelet.hasImage(name)
 	if present && r.spec.ImagePullPolicy != v1.PullAlways {
 		image, err := container.Resolve(name)
 		if err == nil {
@@ -59,14 +59,14 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		r.wait(events.ErrImageNeverPullPolicy, message, now.Add(backOffMin))
 		return false
 	}
-	if p.pulls.IsInBackOffSinceUpdate(key, now) {
+	if p.cluster.pulls.IsInBackOffSinceUpdate(key, now) {
 		message := fmt.Sprintf("Back-off pulling image %q", name)
 		p.event(obj, r.spec, v1.EventTypeNormal, events.BackOffPullImage, message)
 		warn(events.FailedToCreateContainer, "Error: ImagePullBackOff")
 		if r.pullError != "" {
 			message += ": ErrImagePull: " + r.pullError
 		}
-		r.wait("ImagePullBackOff", message, r.failedAt.Add(p.pulls.Get(key)))
+		r.wait("ImagePullBackOff", message, r.failedAt.Add(p.cluster.pulls.Get(key)))
 		return false
 	}
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PullingImage, fmt.Sprintf("Pulling image %q", name))
@@ -93,13 +93,13 @@ func (r *record) pulled(obj *v1.Pod, now time.Time, key string) bool {
 		r.pullError, r.failedAt = err.Error(), now
 		p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToPullImage, fmt.Sprintf("Failed to pull image %q: %v", name, err))
 		p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToCreateContainer, "Error: ErrImagePull")
-		p.pulls.Next(key, now)
+		p.cluster.pulls.Next(key, now)
 		r.wait("ErrImagePull", err.Error(), now.Add(showFailure))
 		return false
 	}
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PulledImage, fmt.Sprintf("Successfully pulled image %q in %v (%v including waiting). Image size: %v bytes.",
 		name, took.Truncate(time.Millisecond), took.Truncate(time.Millisecond), image.Size))
-	p.keepImage(name)
+	p.kubelet.keepImage(name)
 	r.image = image
 	return true
 }

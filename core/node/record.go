@@ -191,8 +191,8 @@ func (r *record) backOff(obj *v1.Pod, now time.Time) bool {
 	p := r.pod
 	finished := r.now.ended.FinishedAt.Time
 	key := r.backOffKey()
-	if p.restarts.IsInBackOffSince(key, finished) {
-		d := p.restarts.Get(key)
+	if p.cluster.restarts.IsInBackOffSince(key, finished) {
+		d := p.cluster.restarts.Get(key)
 		full := fmt.Sprintf("%s_%s(%s)", p.name, p.namespace, p.uid)
 		if r.waiting == nil || r.waiting.Reason != "CrashLoopBackOff" {
 			p.event(obj, r.spec, v1.EventTypeWarning, events.BackOffStartContainer, fmt.Sprintf("Back-off restarting failed container %s in pod %s", r.spec.Name, full))
@@ -200,7 +200,7 @@ func (r *record) backOff(obj *v1.Pod, now time.Time) bool {
 		r.wait("CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s", d, r.spec.Name, full), finished.Add(d))
 		return true
 	}
-	p.restarts.Next(key, finished)
+	p.cluster.restarts.Next(key, finished)
 	return false
 }
 
@@ -219,11 +219,11 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	}
 	image := r.image
 	spec := r.spec
-	c, err := container.Start(p.background(), container.Config{
-		Clock: p.clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
+	c, err := container.Start(p.cluster.background(), container.Config{
+		Clock: p.cluster.clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
 		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
 		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
-		Network: network{p}, Stdin: spec.Stdin, TTY: spec.TTY, Go: p.goWait,
+		Network: network{p}, Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.goWait,
 		OnExit: func(code int) { p.exit(i, code) },
 	})
 	p.event(obj, r.spec, v1.EventTypeNormal, events.CreatedContainer, "Container created")
@@ -253,8 +253,8 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	r.wishes(obj, i)
 	if r.spec.Lifecycle != nil && r.spec.Lifecycle.PostStart != nil {
 		hook := r.spec.Lifecycle.PostStart
-		p.goWait(func() {
-			if err := p.hook(p.background(), i, hook); err != nil && c.Running() {
+		p.cluster.goWait(func() {
+			if err := p.hook(p.cluster.background(), i, hook); err != nil && c.Running() {
 				p.event(obj, spec, v1.EventTypeWarning, events.FailedPostStartHook, "PostStartHook failed")
 				p.event(obj, spec, v1.EventTypeNormal, events.KillingContainer, "FailedPostStartHook")
 				c.Kill()
@@ -270,7 +270,7 @@ func (r *record) wishes(obj *v1.Pod, i *instance) {
 		if !w.holds(r.restarts) {
 			return
 		}
-		i.timers = append(i.timers, r.pod.clock.AfterFunc(w.after, f))
+		i.timers = append(i.timers, r.pod.cluster.clock.AfterFunc(w.after, f))
 	}
 	if w, ok := oomWish(annotation(obj, AnnotationOOM, r.spec.Name)); ok {
 		set(w, func() { r.pod.oom(i) })
@@ -293,15 +293,15 @@ func (p *pod) oom(i *instance) {
 
 // exit is called by the container, from any goroutine, when its process ends.
 func (p *pod) exit(i *instance, code int) {
-	e := exit{i, code, p.clock.Now()}
+	e := exit{i, code, p.cluster.clock.Now()}
 	notice := func() {
 		p.inbox.Lock()
 		p.exits = append(p.exits, e)
 		p.inbox.Unlock()
-		p.queue.Add(p.uid)
+		p.cluster.queue.Add(p.uid)
 	}
 	if left := i.startedAt.Add(goneTime).Sub(e.at); left > 0 {
-		p.clock.AfterFunc(left, notice)
+		p.cluster.clock.AfterFunc(left, notice)
 	} else {
 		notice()
 	}

@@ -32,13 +32,13 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 	requests := resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{})
 	p := r.pod
 	for name, q := range requests {
-		if limit, ok := p.capacity[name]; ok && q.Cmp(limit) > 0 {
+		if limit, ok := p.kubelet.capacity[name]; ok && q.Cmp(limit) > 0 {
 			return // it can never be given; the Pod keeps what it has
 		}
 	}
-	p.state.Lock()
+	p.kubelet.state.Lock()
 	p.kubelet.admitted[p.uid] = requests
-	p.state.Unlock()
+	p.kubelet.state.Unlock()
 	for _, policy := range r.spec.ResizePolicy {
 		name := policy.ResourceName
 		was, is := i.resources, r.spec.Resources

@@ -98,7 +98,7 @@ func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 func cadvisorMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 	sets := cadvisor.MetricSet{cadvisor.CpuUsageMetrics: {}, cadvisor.MemoryUsageMetrics: {}}
 	registry.RawMustRegister(cadvisormetrics.NewPrometheusMachineCollector(machine{k}, sets))
-	registry.RawMustRegister(cadvisormetrics.NewPrometheusCollector(machine{k}, containerLabels, sets, k.clock, cadvisorapi.RequestOptions{IdType: cadvisorapi.TypeName, Count: 1, Recursive: true}))
+	registry.RawMustRegister(cadvisormetrics.NewPrometheusCollector(machine{k}, containerLabels, sets, k.cluster.clock, cadvisorapi.RequestOptions{IdType: cadvisorapi.TypeName, Count: 1, Recursive: true}))
 	return func() {}
 }
 
@@ -118,27 +118,27 @@ func containerLabels(c *cadvisorapi.ContainerInfo) map[string]string {
 }
 
 // machine is a node as cAdvisor's collectors see it.
-type machine struct{ *kubelet }
+type machine struct{ kubelet *kubelet }
 
 // GetVersionInfo never fails.
 func (m machine) GetVersionInfo() (*cadvisorapi.VersionInfo, error) {
-	m.state.Lock()
-	defer m.state.Unlock()
+	m.kubelet.state.Lock()
+	defer m.kubelet.state.Unlock()
 	info := &cadvisorapi.VersionInfo{KernelVersion: container.KernelVersion}
-	if m.node != nil {
-		info.ContainerOsVersion = m.node.Status.NodeInfo.OSImage
+	if m.kubelet.node != nil {
+		info.ContainerOsVersion = m.kubelet.node.Status.NodeInfo.OSImage
 	}
 	return info, nil
 }
 
 // GetMachineInfo returns the capacity that the Node reports, and never fails.
 func (m machine) GetMachineInfo() (*cadvisorapi.MachineInfo, error) {
-	cores := int(m.capacity.Cpu().Value())
-	info := &cadvisorapi.MachineInfo{Timestamp: m.clock.Now(), NumCores: cores, NumPhysicalCores: cores, NumSockets: 1, MemoryCapacity: uint64(m.capacity.Memory().Value())}
-	m.state.Lock()
-	defer m.state.Unlock()
-	if m.node != nil {
-		info.MachineID, info.SystemUUID, info.BootID = m.node.Status.NodeInfo.MachineID, m.node.Status.NodeInfo.SystemUUID, m.node.Status.NodeInfo.BootID
+	cores := int(m.kubelet.capacity.Cpu().Value())
+	info := &cadvisorapi.MachineInfo{Timestamp: m.kubelet.cluster.clock.Now(), NumCores: cores, NumPhysicalCores: cores, NumSockets: 1, MemoryCapacity: uint64(m.kubelet.capacity.Memory().Value())}
+	m.kubelet.state.Lock()
+	defer m.kubelet.state.Unlock()
+	if m.kubelet.node != nil {
+		info.MachineID, info.SystemUUID, info.BootID = m.kubelet.node.Status.NodeInfo.MachineID, m.kubelet.node.Status.NodeInfo.SystemUUID, m.kubelet.node.Status.NodeInfo.BootID
 	}
 	return info, nil
 }
@@ -147,11 +147,11 @@ func (m machine) GetMachineInfo() (*cadvisorapi.MachineInfo, error) {
 // their containers that run, by their names with the systemd driver, whatever is
 // asked for. It fails when the Node does not exist.
 func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) (map[string]*cadvisorapi.ContainerInfo, error) {
-	node, err := m.nodes.Get(m.name)
+	node, err := m.kubelet.cluster.nodes.Get(m.kubelet.name)
 	if err != nil {
 		return nil, err
 	}
-	now := m.clock.Now()
+	now := m.kubelet.cluster.clock.Now()
 	all := map[string]*cadvisorapi.ContainerInfo{}
 	add := func(name string, spec cadvisorapi.ContainerSpec, cpu time.Duration, memory uint64, aliases ...string) {
 		stats := &cadvisorapi.ContainerStats{Timestamp: now, Cpu: &cadvisorapi.CpuStats{}, Memory: &cadvisorapi.MemoryStats{}}
@@ -163,9 +163,9 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 		return time.Duration(used.Cpu().MilliValue()) * max(now.Sub(since), 0) / 1000
 	}
 	created := node.CreationTimestamp.Time
-	used, _ := m.NodeUsage(node)
-	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()))
-	for _, p := range m.here() {
+	used, _ := m.kubelet.cluster.NodeUsage(node)
+	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.kubelet.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.kubelet.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()))
+	for _, p := range m.kubelet.here() {
 		obj := p.latest()
 		p.mu.Lock()
 		total, memory := time.Duration(0), uint64(0)

@@ -54,7 +54,7 @@ func (n *Nodes) serve(ctx context.Context) (stop func()) {
 	open := &connections{}
 	n.running.Go(func() { _ = api.ServeTLS(addressed{kubelets, open}, "", "") })
 	n.running.Go(func() { _ = inside.Serve(addressed{pods, open}) })
-	metrics := n.Dialer.set(n, func(ctx context.Context, network, address string) (net.Conn, error) {
+	metrics := n.config.Dialer.set(n, func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
@@ -82,13 +82,13 @@ func (n *Nodes) serve(ctx context.Context) (stop func()) {
 	})
 	if metrics {
 		n.running.Go(func() {
-			if err := announceMetrics(ctx, n.Client); err != nil && ctx.Err() == nil {
+			if err := announceMetrics(ctx, n.config.Client); err != nil && ctx.Err() == nil {
 				klog.FromContext(ctx).Error(err, "There will be no metrics")
 			}
 		})
 	}
 	return func() {
-		n.Dialer.set(nil, nil)
+		n.config.Dialer.set(nil, nil)
 		_ = api.Close() // connections in memory: nothing to flush
 		_ = inside.Close()
 		_ = kubelets.Close()
@@ -322,14 +322,14 @@ func (n *Nodes) ofDialled(answer func(*kubelet, http.ResponseWriter, *http.Reque
 
 // here returns the Pods that the kubelet runs, in the order of their namespaces and names.
 func (k *kubelet) here() []*pod {
-	k.Nodes.mu.Lock()
+	k.cluster.mu.Lock()
 	var here []*pod
-	for _, p := range k.byUID {
+	for _, p := range k.cluster.byUID {
 		if p.kubelet == k {
 			here = append(here, p)
 		}
 	}
-	k.Nodes.mu.Unlock()
+	k.cluster.mu.Unlock()
 	slices.SortFunc(here, func(a, b *pod) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
 	})

@@ -164,15 +164,15 @@ func (p *pod) network(obj *v1.Pod) bool {
 		p.ip, p.sandbox = p.kubelet.ip, true
 		return true
 	}
-	ip, ok := p.takeIP()
+	ip, ok := p.kubelet.takeIP()
 	if !ok {
-		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", podCIDR(p.index)))
+		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", podCIDR(p.kubelet.index)))
 		return false
 	}
 	p.ip, p.sandbox = ip, true
-	p.Nodes.mu.Lock()
-	p.byIP[ip] = p
-	p.Nodes.mu.Unlock()
+	p.cluster.mu.Lock()
+	p.cluster.byIP[ip] = p
+	p.cluster.mu.Unlock()
 	return true
 }
 

@@ -14,7 +14,7 @@ import (
 
 // statistics are a kubelet's, in the shape that upstream's collectors ask for
 // (pkg/kubelet/server/stats, SummaryProvider).
-type statistics struct{ *kubelet }
+type statistics struct{ kubelet *kubelet }
 
 // Get returns what GetCPUAndMemoryStats does: nothing else is known.
 func (s statistics) Get(ctx context.Context, _ bool) (*statsapi.Summary, error) {
@@ -25,17 +25,17 @@ func (s statistics) Get(ctx context.Context, _ bool) (*statsapi.Summary, error) 
 // run on it. It is made up, see PodUsage; the CPU time is as if it had been so since
 // the start. It fails when the Node does not exist.
 func (s statistics) GetCPUAndMemoryStats(context.Context) (*statsapi.Summary, error) {
-	node, err := s.nodes.Get(s.name)
+	node, err := s.kubelet.cluster.nodes.Get(s.kubelet.name)
 	if err != nil {
 		return nil, err
 	}
-	now := metav1.NewTime(s.clock.Now())
-	used, _ := s.NodeUsage(node)
+	now := metav1.NewTime(s.kubelet.cluster.clock.Now())
+	used, _ := s.kubelet.cluster.NodeUsage(node)
 	all := &statsapi.Summary{Node: statsapi.NodeStats{
-		NodeName: s.name, StartTime: node.CreationTimestamp,
+		NodeName: s.kubelet.name, StartTime: node.CreationTimestamp,
 		CPU: cpuStats(now, used.Usage, node.CreationTimestamp), Memory: memoryStats(now, used.Usage),
 	}, Pods: []statsapi.PodStats{}}
-	for _, p := range s.here() {
+	for _, p := range s.kubelet.here() {
 		if stats, ok := p.statistics(now); ok {
 			all.Pods = append(all.Pods, stats)
 		}

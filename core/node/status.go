@@ -92,7 +92,7 @@ func (p *pod) touched() bool { return p.mounts != nil || p.failed != nil || p.en
 // stamp keeps the time of conditions that have not changed, as upstream's
 // status manager does.
 func (p *pod) stamp(s, old *v1.PodStatus) {
-	now := metav1.NewTime(p.clock.Now())
+	now := metav1.NewTime(p.cluster.clock.Now())
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		_, was := podutil.GetPodConditionFromList(old.Conditions, c.Type)

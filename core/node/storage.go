@@ -41,7 +41,7 @@ func storageLimit(obj *v1.Pod) int64 {
 // size is the smallest of the volume's limit, the Pod's memory limit and the
 // node's memory (pkg/volume/emptydir, calculateEmptyDirMemorySize).
 func (v *volumes) own(obj *v1.Pod, name string, source *v1.EmptyDirVolumeSource, dir *container.File) {
-	disk, limit := v.pod.disk, int64(0)
+	disk, limit := v.pod.cluster.disk, int64(0)
 	if source.SizeLimit != nil {
 		limit = max(source.SizeLimit.Value(), 0)
 	}
@@ -50,7 +50,7 @@ func (v *volumes) own(obj *v1.Pod, name string, source *v1.EmptyDirVolumeSource,
 		disk.Own(dir, v.empty[name])
 		return
 	}
-	size := v.pod.capacity.Memory().Value()
+	size := v.pod.kubelet.capacity.Memory().Value()
 	if memory := resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})[v1.ResourceMemory]; memory.Value() > 0 {
 		size = min(size, memory.Value())
 	}
@@ -69,14 +69,14 @@ func (v *volumes) discard() {
 		t.Discard()
 	}
 	for _, root := range v.roots {
-		v.pod.disk.Discard(root)
+		v.pod.cluster.disk.Discard(root)
 	}
 }
 
 // overStorage is called when something of the Pod's has outgrown its limit. It
 // must not block.
 func (p *pod) overStorage() {
-	p.clock.AfterFunc(evictionPeriod, func() { p.queue.Add(p.uid) })
+	p.cluster.clock.AfterFunc(evictionPeriod, func() { p.cluster.queue.Add(p.uid) })
 }
 
 // outgrown ends a Pod that takes more ephemeral storage than it may, as upstream's

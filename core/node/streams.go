@@ -159,12 +159,12 @@ func (n *Nodes) forwardStream(w http.ResponseWriter, r *http.Request) {
 }
 
 // forwarder implements portforward.PortForwarder for a Pod's servers.
-type forwarder struct{ *pod }
+type forwarder struct{ pod *pod }
 
 func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
-	l, ok := f.listening(int(port))
+	l, ok := f.pod.listening(int(port))
 	if !ok || l.HTTP == nil {
-		return fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace: failed to connect to localhost:%d inside namespace, IPv4: dial tcp4 127.0.0.1:%d: connect: connection refused", port, f.uid, port, port)
+		return fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace: failed to connect to localhost:%d inside namespace, IPv4: dial tcp4 127.0.0.1:%d: connect: connection refused", port, f.pod.uid, port, port)
 	}
 	// A pipe between the stream and the server gives the server the deadlines
 	// with which it interrupts its own reads.
@@ -172,8 +172,8 @@ func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, str
 	server := &http.Server{Handler: l.HTTP, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { _ = near.Close() })
 	defer stop()
-	f.goWait(func() { _ = server.Serve(&oneConn{conn: far}) }) // ends when the connection does
-	f.goWait(func() {
+	f.pod.cluster.goWait(func() { _ = server.Serve(&oneConn{conn: far}) }) // ends when the connection does
+	f.pod.cluster.goWait(func() {
 		_, _ = io.Copy(near, stream)
 	})
 	_, err := io.Copy(stream, near)

@@ -91,15 +91,15 @@ func (r *record) stop(obj *v1.Pod, now, since time.Time, grace time.Duration, me
 			i.preStop = true
 			i.killAt = deadline
 			spec := r.spec
-			p.goWait(func() {
-				err := p.hook(p.background(), i, hook.PreStop)
+			p.cluster.goWait(func() {
+				err := p.hook(p.cluster.background(), i, hook.PreStop)
 				if err != nil && i.c.Running() {
 					p.event(obj, spec, v1.EventTypeWarning, events.FailedPreStopHook, "PreStopHook failed")
 				}
 				p.inbox.Lock()
 				i.preStop = false
 				p.inbox.Unlock()
-				p.queue.Add(p.uid)
+				p.cluster.queue.Add(p.uid)
 			})
 		}
 	}
@@ -145,7 +145,7 @@ func (p *pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) err
 		}
 		return err
 	case h.Sleep != nil:
-		return sleep(ctx, p.clock, time.Duration(h.Sleep.Seconds)*time.Second)
+		return sleep(ctx, p.cluster.clock, time.Duration(h.Sleep.Seconds)*time.Second)
 	case h.HTTPGet != nil:
 		port, err := portOf(h.HTTPGet.Port, i.of.spec)
 		if err != nil {

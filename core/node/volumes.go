@@ -43,7 +43,7 @@ type volumes struct {
 // each that cannot be mounted.
 func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
 	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}, layers: map[*record]*container.Quota{}, empty: map[string]*container.Quota{}}
-	v.storage = p.disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
+	v.storage = p.cluster.disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
 	var failed []string
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
@@ -59,7 +59,7 @@ func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
 			claim = obj.Name + "-" + vol.Name
 		}
 		if claim != "" {
-			pvc, err := p.claims.PersistentVolumeClaims(p.namespace).Get(claim)
+			pvc, err := p.cluster.claims.PersistentVolumeClaims(p.namespace).Get(claim)
 			switch {
 			case err != nil:
 				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: failed to fetch PVC from API server: %v", vol.Name, vol.Name, p.namespace, claim, err))
@@ -68,11 +68,11 @@ func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
 				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: PVC is not bound", vol.Name, vol.Name, p.namespace, claim))
 				continue
 			}
-			v.roots[vol.Name] = p.persistent(pvc.Spec.VolumeName)
+			v.roots[vol.Name] = p.cluster.persistent(pvc.Spec.VolumeName)
 			continue
 		}
 		if vol.HostPath != nil {
-			v.roots[vol.Name] = p.disk.Sub(p.hostPath, vol.HostPath.Path)
+			v.roots[vol.Name] = p.cluster.disk.Sub(p.kubelet.hostPath, vol.HostPath.Path)
 		}
 	}
 	if len(failed) > 0 {
@@ -153,7 +153,7 @@ func modeOr(mode *int32) *int32 {
 }
 
 func (v *volumes) configMap(name string, items []v1.KeyToPath, mode *int32, opt *bool) (map[string]container.Content, error) {
-	m, err := v.pod.configMaps.ConfigMaps(v.pod.namespace).Get(name)
+	m, err := v.pod.cluster.configMaps.ConfigMaps(v.pod.namespace).Get(name)
 	if err != nil {
 		if !optional(opt) || !apierrors.IsNotFound(err) {
 			return nil, err
@@ -165,7 +165,7 @@ func (v *volumes) configMap(name string, items []v1.KeyToPath, mode *int32, opt 
 }
 
 func (v *volumes) secret(name string, items []v1.KeyToPath, mode *int32, opt *bool) (map[string]container.Content, error) {
-	s, err := v.pod.secrets.Secrets(v.pod.namespace).Get(name)
+	s, err := v.pod.cluster.secrets.Secrets(v.pod.namespace).Get(name)
 	if err != nil {
 		if !optional(opt) || !apierrors.IsNotFound(err) {
 			return nil, err
@@ -177,7 +177,7 @@ func (v *volumes) secret(name string, items []v1.KeyToPath, mode *int32, opt *bo
 }
 
 func (v *volumes) downward(obj *v1.Pod, items []v1.DownwardAPIVolumeFile, mode *int32) (map[string]container.Content, error) {
-	payload, err := downwardapi.CollectData(items, obj, allocatable{of: v.pod.capacity}, modeOr(mode), nil)
+	payload, err := downwardapi.CollectData(items, obj, allocatable{of: v.pod.kubelet.capacity}, modeOr(mode), nil)
 	return contents(payload), err
 }
 
@@ -191,7 +191,7 @@ func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func()
 	return func() []byte {
 		mu.Lock()
 		defer mu.Unlock()
-		if text != nil && p.clock.Now().Before(renew) {
+		if text != nil && p.cluster.clock.Now().Before(renew) {
 			return text
 		}
 		request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
@@ -201,13 +201,13 @@ func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func()
 		if s.Audience != "" {
 			request.Spec.Audiences = []string{s.Audience}
 		}
-		got, err := p.Client.CoreV1().ServiceAccounts(p.namespace).CreateToken(p.background(), obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
+		got, err := p.cluster.config.Client.CoreV1().ServiceAccounts(p.namespace).CreateToken(p.cluster.background(), obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
 		if err != nil {
-			klog.FromContext(p.background()).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
+			klog.FromContext(p.cluster.background()).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
 			return text
 		}
 		text = []byte(got.Status.Token)
-		renew = p.clock.Now().Add(time.Until(got.Status.ExpirationTimestamp.Time) * 4 / 5)
+		renew = p.cluster.clock.Now().Add(time.Until(got.Status.ExpirationTimestamp.Time) * 4 / 5)
 		return text
 	}
 }
@@ -219,7 +219,7 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 		return
 	}
 	v.filled = true
-	disk := v.pod.disk
+	disk := v.pod.cluster.disk
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
 		if v.roots[vol.Name] != nil {
@@ -249,7 +249,7 @@ func (v *volumes) refresh(obj *v1.Pod) {
 			continue
 		}
 		if files, err := v.payload(obj, vol, true); err == nil {
-			v.pod.disk.Project(v.roots[vol.Name], files)
+			v.pod.cluster.disk.Project(v.roots[vol.Name], files)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	defer v.mu.Unlock()
 	obj := v.pod.latest() // with the addresses that the status has by now
 	v.fillLocked(obj)
-	disk := v.pod.disk
+	disk := v.pod.cluster.disk
 	t := image.Tree(disk)
 	rec := v.pod.containers[c.Name]
 	if last := v.trees[rec]; last != nil {
@@ -323,5 +323,5 @@ func (v *volumes) message(i *instance) string {
 		return ""
 	}
 	delete(v.messages, i.of)
-	return string(v.pod.disk.Data(file))
+	return string(v.pod.cluster.disk.Data(file))
 }
