@@ -62,10 +62,10 @@ type module struct {
 // It may run twice at once: each makes its own folder, and one of the two, which are equal, stays.
 // Errors: *driftError, joined when there are several; a go command that fails; I/O errors.
 // After an error the folder is as it was.
-func build(g goEnv, out string, twins fs.FS, patches []patch) (bool, error) {
+func build(g goEnv, out string, ours fs.FS, patches []patch) (bool, error) {
 	root := filepath.Dir(g.GOMOD)
 	dst := filepath.Join(root, out)
-	stamp, err := makeStamp(g, out, twins, patches)
+	stamp, err := makeStamp(g, out, ours, patches)
 	if err != nil {
 		return false, err
 	}
@@ -83,7 +83,7 @@ func build(g goEnv, out string, twins fs.FS, patches []patch) (bool, error) {
 	if err := os.Chmod(tmp, 0o755); err != nil { // MkdirTemp makes 0700
 		return false, err
 	}
-	if err := plant(g, tmp, out, twins, patches); err != nil {
+	if err := plant(g, tmp, out, ours, patches); err != nil {
 		return false, err
 	}
 	if err := os.WriteFile(filepath.Join(tmp, "stamp"), []byte(stamp), 0o644); err != nil {
@@ -93,7 +93,7 @@ func build(g goEnv, out string, twins fs.FS, patches []patch) (bool, error) {
 }
 
 // plant fills tmp with everything that out will hold, but for the stamp.
-func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
+func plant(g goEnv, tmp, out string, ours fs.FS, patches []patch) error {
 	root := filepath.Dir(g.GOMOD)
 	byModule := map[string][]patch{}
 	var paths []string // in the order of the list
@@ -115,7 +115,7 @@ func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
 		if m.Replace != nil {
 			version = m.Replace.Version
 		}
-		if err := plantModule(filepath.Join(tmp, "mod", path), m.Dir, version, twins, byModule[path]); err != nil {
+		if err := plantModule(filepath.Join(tmp, "mod", path), m.Dir, version, ours, byModule[path]); err != nil {
 			failed = append(failed, err)
 		}
 		// Relative replacements are relative to the main module's root, whichever -modfile names them.
@@ -136,7 +136,7 @@ func plant(g goEnv, tmp, out string, twins fs.FS, patches []patch) error {
 	if _, err = goCommand(root, append(edit, filepath.Join(tmp, "go.mod"))...); err != nil {
 		return err
 	}
-	return plantGo(g, tmp, filepath.Join(root, out), byModule[std], byModule[linker])
+	return plantGo(g, tmp, filepath.Join(root, out), ours, byModule[std], byModule[linker])
 }
 
 // findModules downloads the modules where needed and says where they lie. Errors: a go command that fails.
@@ -173,9 +173,9 @@ var program fs.FS = sources
 
 // makeStamp is a sum over everything that the folder is made from. Modules are known by go.mod and go.sum:
 // the go command itself keeps the module cache as those say.
-func makeStamp(g goEnv, out string, twins fs.FS, patches []patch) (string, error) {
+func makeStamp(g goEnv, out string, ours fs.FS, patches []patch) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q\n", g, out, patches)
+	fmt.Fprintf(h, "%q %q %#v\n", g, out, patches)
 	for _, name := range []string{g.GOMOD, filepath.Join(filepath.Dir(g.GOMOD), "go.sum")} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -183,7 +183,7 @@ func makeStamp(g goEnv, out string, twins fs.FS, patches []patch) (string, error
 		}
 		fmt.Fprintf(h, "%d\n%s", len(text), text)
 	}
-	for _, files := range []fs.FS{program, twins} {
+	for _, files := range []fs.FS{program, ours} {
 		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
 				return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,6 +26,18 @@ const (
 	unixFile = "//go:build !windows\n\npackage a\n\nimport \"syscall\"\n\nconst Name = \"unix\"\n\nvar _ = syscall.SIGHUP\n"
 	editFile = "package b\n\nimport (\n\t\"embed\"\n\n\t_ \"example.com/up/c/deep\"\n)\n\n//go:embed texts/*/b.txt\nvar texts embed.FS\n\nconst Name = \"before\"\n"
 )
+
+// editDiff changes a word of editFile.
+const editDiff = `diff --git a/b/b.go b/b/b.go
+--- a/b/b.go
++++ b/b/b.go
+@@ -9,4 +9,4 @@
+ //go:embed texts/*/b.txt
+ var texts embed.FS
+ 
+-const Name = "before"
++const Name = "after"
+`
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
@@ -81,18 +92,22 @@ func sumOf(text string) string {
 func worldPatches() []patch {
 	return []patch{
 		{module: "example.com/up", file: "a/unix.go", sha256: sumOf(unixFile), twin: "a_js.go", why: "a test"},
-		{module: "example.com/up", file: "b/b.go", sha256: sumOf(editFile), edits: []edit{{"before", "after"}}, why: "a test"},
-		{module: std, file: "text/a.go", sha256: sumOf("package text // slow\n"), edits: []edit{{"slow", "fast"}}, why: "a test"},
+		{module: "example.com/up", file: "b/b.go", sha256: sumOf(editFile), diff: true, why: "a test"},
+		{module: std, file: "text/a.go", sha256: sumOf("package text // slow\n"), diff: true, why: "a test"},
 	}
 }
 
-func worldTwins() fstest.MapFS {
-	return fstest.MapFS{"example.com/up/a/a_js.go": {Data: []byte("package a\n\nconst Name = \"twin\"\n")}}
+func worldFiles() fstest.MapFS {
+	return fstest.MapFS{
+		"_twins/example.com/up/a/a_js.go":   {Data: []byte("package a\n\nconst Name = \"twin\"\n")},
+		"_diffs/example.com/up/b/b.go.diff": {Data: []byte(editDiff)},
+		"_diffs/std/text/a.go.diff":         {Data: []byte("diff --git a/text/a.go b/text/a.go\n--- a/text/a.go\n+++ b/text/a.go\n@@ -1 +1 @@\n-package text // slow\n+package text // fast\n")},
+	}
 }
 
-func mustBuild(t *testing.T, w world, twins fs.FS, patches []patch, made bool) {
+func mustBuild(t *testing.T, w world, ours fs.FS, patches []patch, made bool) {
 	t.Helper()
-	got, err := build(w.goEnv, "build/patch", twins, patches)
+	got, err := build(w.goEnv, "build/patch", ours, patches)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +127,7 @@ func TestBuildsForJS(t *testing.T) {
 	if _, err := goCommand(root, "vet", "."); err == nil {
 		t.Fatal("the unpatched program compiles for js: this test shows nothing")
 	}
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	if _, err := goCommand(root, "build", "-modfile=build/patch/go.mod", "-o", os.DevNull, "."); err != nil {
 		t.Error(err)
 	}
@@ -135,7 +150,7 @@ func TestBuildsForJS(t *testing.T) {
 
 func TestOverlay(t *testing.T) {
 	w := newWorld(t)
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	var overlay struct{ Replace map[string]string }
 	patchDir := filepath.Join(filepath.Dir(w.GOMOD), "build", "patch")
 	if err := json.Unmarshal([]byte(read(t, patchDir, "overlay.json")), &overlay); err != nil {
@@ -149,13 +164,13 @@ func TestOverlay(t *testing.T) {
 
 func TestUnchangedIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	stamp := filepath.Join(filepath.Dir(w.GOMOD), "build", "patch", "stamp")
 	first, err := os.Stat(stamp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustBuild(t, w, worldTwins(), worldPatches(), false)
+	mustBuild(t, w, worldFiles(), worldPatches(), false)
 	if again, err := os.Stat(stamp); err != nil || !os.SameFile(first, again) {
 		t.Errorf("the folder was made again: %v", err)
 	}
@@ -163,44 +178,44 @@ func TestUnchangedIsLeftAlone(t *testing.T) {
 
 func TestEveryInputIsInTheStamp(t *testing.T) {
 	w := newWorld(t)
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 
-	twins := worldTwins()
-	twins["example.com/up/a/a_js.go"].Data = []byte("package a\n\nconst Name = \"other\"\n")
-	mustBuild(t, w, twins, worldPatches(), true)
+	ours := worldFiles()
+	ours["_twins/example.com/up/a/a_js.go"].Data = []byte("package a\n\nconst Name = \"other\"\n")
+	mustBuild(t, w, ours, worldPatches(), true)
 
 	list := worldPatches()
-	list[1].edits[0].new = "later"
-	mustBuild(t, w, twins, list, true)
+	ours["_diffs/example.com/up/b/b.go.diff"].Data = []byte(strings.Replace(editDiff, "after", "later", 1))
+	mustBuild(t, w, ours, list, true)
 
 	write(t, w.GOMOD, read(t, w.GOMOD)+"\n// changed\n")
-	mustBuild(t, w, twins, list, true)
+	mustBuild(t, w, ours, list, true)
 
 	w.GOVERSION = "go1.1"
-	mustBuild(t, w, twins, list, true)
+	mustBuild(t, w, ours, list, true)
 
 	defer func(before fs.FS) { program = before }(program)
 	program = fstest.MapFS{"build.go": {Data: []byte("package main // changed")}}
-	mustBuild(t, w, twins, list, true)
+	mustBuild(t, w, ours, list, true)
 
 	if err := os.Rename(filepath.Join(w.up, "c"), filepath.Join(w.up, "d")); err != nil {
 		t.Fatal(err)
 	}
-	mustBuild(t, w, twins, list, true) // links led nowhere
-	mustBuild(t, w, twins, list, false)
+	mustBuild(t, w, ours, list, true) // links led nowhere
+	mustBuild(t, w, ours, list, false)
 }
 
 // Every file that drifted is named, with what to do, and the folder of before stays.
 func TestDriftIsLoud(t *testing.T) {
 	w := newWorld(t)
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	write(t, filepath.Join(w.up, "a", "unix.go"), unixFile+"\n// new upstream\n")
 	if err := os.Remove(filepath.Join(w.up, "b", "b.go")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, w.GOMOD, read(t, w.GOMOD)+"\n// as raising a version does\n")
 	stamp := read(t, filepath.Dir(w.GOMOD), "build", "patch", "stamp")
-	_, err := build(w.goEnv, "build/patch", worldTwins(), worldPatches())
+	_, err := build(w.goEnv, "build/patch", worldFiles(), worldPatches())
 	var drift *driftError
 	if !errors.As(err, &drift) {
 		t.Fatalf("got %v, want a driftError", err)
@@ -221,14 +236,29 @@ func TestDriftIsLoud(t *testing.T) {
 	}
 }
 
-func TestEditMustApplyOnce(t *testing.T) {
-	for _, text := range []string{"", "word word"} {
-		if _, err := (patch{edits: []edit{{"word", "other"}}}).edited([]byte(text)); err == nil {
-			t.Errorf("%q: no error", text)
+func TestDiffMustApply(t *testing.T) {
+	p := patch{module: "example.com/up", file: "b/b.go", diff: true}
+	of := func(diff string) fs.FS { return fstest.MapFS{p.diffPath(): {Data: []byte(diff)}} }
+	for name, c := range map[string]struct {
+		files fs.FS
+		text  string
+	}{
+		"no diff":        {fstest.MapFS{}, editFile},
+		"empty":          {of(""), editFile},
+		"torn":           {of(strings.TrimSuffix(editDiff, "+const Name = \"after\"\n")), editFile},
+		"another file":   {of(strings.ReplaceAll(editDiff, "b/b.go", "b/c.go")), editFile},
+		"renames":        {of("diff --git a/b/b.go b/b/c.go\nrename from b/b.go\nrename to b/c.go\n"), editFile},
+		"two files":      {of(editDiff + strings.ReplaceAll(editDiff, "b/b.go", "b/c.go")), editFile},
+		"another text":   {of(editDiff), strings.Replace(editFile, "before", "other", 1)},
+		"another line":   {of(editDiff), "\n" + editFile},
+		"no text at all": {of(editDiff), ""},
+	} {
+		if got, err := p.changed(c.files, []byte(c.text)); err == nil {
+			t.Errorf("%s: no error, and %q", name, got)
 		}
 	}
-	got, err := patch{edits: []edit{{"word", "other"}}}.edited([]byte("a word"))
-	if err != nil || !bytes.Equal(got, []byte("a other")) {
+	got, err := p.changed(of(editDiff), []byte(editFile))
+	if want := strings.Replace(editFile, "before", "after", 1); err != nil || string(got) != want {
 		t.Errorf("%q %v", got, err)
 	}
 }
@@ -239,7 +269,7 @@ func TestFolderIsNeverGone(t *testing.T) {
 		t.Skip("two folders can be exchanged in one step on Linux only")
 	}
 	w := newWorld(t)
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	twin := filepath.Join(filepath.Dir(w.GOMOD), "build/patch/mod/example.com/up/a/a_js.go")
 	stop := make(chan struct{})
 	looked := make(chan error)
@@ -260,7 +290,7 @@ func TestFolderIsNeverGone(t *testing.T) {
 	for i := range 5 {
 		list := worldPatches()
 		list[1].why = fmt.Sprint("run ", i)
-		mustBuild(t, w, worldTwins(), list, true)
+		mustBuild(t, w, worldFiles(), list, true)
 	}
 	close(stop)
 	if err := <-looked; err != nil {
@@ -276,7 +306,7 @@ func TestRunsAtOnce(t *testing.T) {
 		wg.Go(func() {
 			list := worldPatches()
 			list[1].why = fmt.Sprint("run ", i%2) // two different stamps, so that folders replace one another
-			_, err := build(w.goEnv, "build/patch", worldTwins(), list)
+			_, err := build(w.goEnv, "build/patch", worldFiles(), list)
 			errs <- err
 		})
 	}
@@ -300,7 +330,7 @@ func TestRunsAtOnce(t *testing.T) {
 func TestOtherGo(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.GOROOT, "src", "text", "a.go"), "package text // another\n")
-	mustBuild(t, w, worldTwins(), worldPatches(), true)
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
 	dir := filepath.Join(filepath.Dir(w.GOMOD), "build", "patch")
 	if got := read(t, dir, "overlay.json"); strings.Contains(got, "a.go") {
 		t.Errorf("overlay %s", got)

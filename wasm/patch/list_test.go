@@ -9,15 +9,6 @@ import (
 	"testing"
 )
 
-func realTwins(t *testing.T) fs.FS {
-	t.Helper()
-	twins, err := fs.Sub(embedded, "_twins")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return twins
-}
-
 func TestListIsComplete(t *testing.T) {
 	sum := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	named := map[string]bool{}
@@ -25,11 +16,11 @@ func TestListIsComplete(t *testing.T) {
 		if p.why == "" || !sum.MatchString(p.sha256) || p.module == "" || p.file == "" {
 			t.Errorf("%s %s: an entry needs a module, a file, its sha256 and why", p.module, p.file)
 		}
-		if (p.module == std || p.module == linker) && p.edits == nil {
-			t.Errorf("%s: files of Go are edited, not exchanged", p.file)
+		if (p.module == std || p.module == linker) && !p.diff {
+			t.Errorf("%s: files of Go are changed, not exchanged", p.file)
 		}
-		if p.twin != "" && p.edits != nil {
-			t.Errorf("%s %s: a file has either a twin or edits", p.module, p.file)
+		if p.twin != "" && p.diff {
+			t.Errorf("%s %s: a file has either a twin or a diff", p.module, p.file)
 		}
 		if i > 0 {
 			if q := patches[i-1]; q.module+" "+q.file >= p.module+" "+p.file {
@@ -42,9 +33,12 @@ func TestListIsComplete(t *testing.T) {
 			}
 			named[p.twinPath()] = true
 		}
+		if p.diff {
+			named[p.diffPath()] = true
+		}
 	}
 	var there, wanted []string
-	if err := fs.WalkDir(realTwins(t), ".", func(name string, d fs.DirEntry, err error) error {
+	if err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			there = append(there, name)
 		}
@@ -58,11 +52,11 @@ func TestListIsComplete(t *testing.T) {
 	slices.Sort(wanted)
 	slices.Sort(there)
 	if !slices.Equal(there, wanted) {
-		t.Errorf("the files in _twins and those on the list differ:\nthere  %q\nlisted %q", there, wanted)
+		t.Errorf("the files in _twins and _diffs and those on the list differ:\nthere  %q\nlisted %q", there, wanted)
 	}
 }
 
-// Upstream as go.mod names it is what the list was written against, and every edit still applies.
+// Upstream as go.mod names it is what the list was written against, and every diff still applies.
 // This is the test that fails when a dependency is raised; the message says what to do.
 func TestNoDrift(t *testing.T) {
 	g, err := readGoEnv()
@@ -95,7 +89,10 @@ func TestNoDrift(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.edited(text); err != nil {
+		if !p.diff {
+			continue
+		}
+		if _, err := p.changed(embedded, text); err != nil {
 			t.Error(err)
 		}
 	}

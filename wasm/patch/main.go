@@ -12,6 +12,7 @@
 //
 //	wasm/patch/list.go   which upstream file, its sum, and why        committed
 //	wasm/patch/_twins/   what takes its place                         committed
+//	wasm/patch/_diffs/   what changes in it                           committed
 //	build/patch/         a product of the above, ignored by git:
 //	  go                 the go command for js/wasm, a script of a few lines
 //	  go.mod go.sum mod/ upstream modules with our twins              -modfile
@@ -28,11 +29,12 @@ import (
 	"embed"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 )
 
-//go:embed all:_twins
+// What takes the place of upstream's, or changes it.
+//
+//go:embed all:_twins all:_diffs
 var embedded embed.FS
 
 func main() {
@@ -53,15 +55,11 @@ func main() {
 }
 
 func run(out string) error {
-	twins, err := fs.Sub(embedded, "_twins")
-	if err != nil {
-		return err
-	}
 	g, err := readGoEnv()
 	if err != nil {
 		return err
 	}
-	made, err := build(g, out, twins, patches)
+	made, err := build(g, out, embedded, patches)
 	if err == nil && made {
 		fmt.Fprintf(os.Stderr, "patch: %d upstream files changed for js/wasm in %s\n", len(patches), out)
 	}

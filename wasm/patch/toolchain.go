@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,13 +58,13 @@ exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=$tags -buildvcs=fal
 // and the two scripts. final is where tmp will be renamed to: the overlay holds absolute names.
 //
 // A Go with other files than those on the list is used as it is, with a warning.
-// Errors: a go command that fails; I/O errors; edits that do not apply to a file whose sum is right.
-func plantGo(g goEnv, tmp, final string, stdPatches, linkerPatches []patch) error {
+// Errors: a go command that fails; I/O errors; a diff that does not apply to a file whose sum is right.
+func plantGo(g goEnv, tmp, final string, ours fs.FS, stdPatches, linkerPatches []patch) error {
 	src := filepath.Join(g.GOROOT, "src")
 	var drift *driftError
-	inStd, err := plantOverlay(src, g.GOVERSION, filepath.Join(tmp, "std"), filepath.Join(final, "std"), stdPatches)
+	inStd, err := plantOverlay(src, g.GOVERSION, filepath.Join(tmp, "std"), filepath.Join(final, "std"), ours, stdPatches)
 	if err == nil && len(linkerPatches) > 0 {
-		err = buildLinker(src, g.GOVERSION, tmp, linkerPatches)
+		err = buildLinker(src, g.GOVERSION, tmp, ours, linkerPatches)
 	}
 	if errors.As(err, &drift) {
 		fmt.Fprintf(os.Stderr, "patch: the module will work but need 37 MB more memory, and there can be no snapshot of it: its linker is written for %s.\n\t%v\n", goVersion, drift)
@@ -82,13 +83,13 @@ func plantGo(g goEnv, tmp, final string, stdPatches, linkerPatches []patch) erro
 }
 
 // buildLinker builds the linker with its patches as tmp/link.
-func buildLinker(src, version, tmp string, patches []patch) error {
+func buildLinker(src, version, tmp string, ours fs.FS, patches []patch) error {
 	dir, err := os.MkdirTemp(tmp, "linker-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	replace, err := plantOverlay(src, version, dir, dir, patches)
+	replace, err := plantOverlay(src, version, dir, dir, ours, patches)
 	if err != nil {
 		return err
 	}
@@ -106,15 +107,15 @@ func buildLinker(src, version, tmp string, patches []patch) error {
 }
 
 // plantOverlay writes the changed files below dir and returns what an overlay says of them, in which dir has
-// the name final. Errors: *driftError; edits that do not apply; I/O errors.
-func plantOverlay(src, version, dir, final string, patches []patch) (map[string]string, error) {
+// the name final. Errors: *driftError; a diff that does not apply; I/O errors.
+func plantOverlay(src, version, dir, final string, ours fs.FS, patches []patch) (map[string]string, error) {
 	replace := map[string]string{}
 	for _, p := range patches {
 		text, err := p.upstream(src, version)
 		if err != nil {
 			return nil, err
 		}
-		if text, err = p.edited(text); err != nil {
+		if text, err = p.changed(ours, text); err != nil {
 			return nil, err
 		}
 		name := filepath.Join(dir, p.file)

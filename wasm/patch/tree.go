@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
 // driftError says that upstream no longer has the file an entry was written against.
@@ -21,9 +24,12 @@ type driftError struct {
 
 func (e *driftError) Error() string {
 	where := fmt.Sprintf("%s in %s %s", e.patch.file, e.patch.module, e.version)
-	next := "Read what upstream changed, bring the edits in wasm/patch/list.go in line"
-	if e.patch.twin != "" {
-		next = "Read what upstream changed, bring wasm/patch/_twins/" + e.patch.twinPath() + " in line"
+	next := "Read what upstream changed"
+	switch {
+	case e.patch.diff:
+		next += ", bring wasm/patch/" + e.patch.diffPath() + " in line"
+	case e.patch.twin != "":
+		next += ", bring wasm/patch/" + e.patch.twinPath() + " in line"
 	}
 	if e.found == "" {
 		return fmt.Sprintf("%s is gone, and wasm/patch/list.go changes it (%s). %s or drop the entry.", where, e.patch.why, next)
@@ -32,8 +38,11 @@ func (e *driftError) Error() string {
 		where, e.patch.why, e.patch.sha256, e.found, next)
 }
 
-// twinPath is where the twin lies below _twins, with slashes.
-func (p patch) twinPath() string { return path.Join(p.module, path.Dir(p.file), p.twin) }
+// twinPath is where the twin lies below this folder, with slashes.
+func (p patch) twinPath() string { return path.Join("_twins", p.module, path.Dir(p.file), p.twin) }
+
+// diffPath is where the diff lies below this folder, with slashes.
+func (p patch) diffPath() string { return path.Join("_diffs", p.module, p.file+".diff") }
 
 // upstream reads the file of p below dir, the root of its module.
 // Errors: *driftError when it is gone or its sum is not the expected one; any other reason not to read it.
@@ -52,17 +61,27 @@ func (p patch) upstream(dir, version string) ([]byte, error) {
 	return text, nil
 }
 
-// edited applies the edits of p to text.
-// Error: an edit whose text does not occur exactly once.
-func (p patch) edited(text []byte) ([]byte, error) {
-	s := string(text)
-	for _, e := range p.edits {
-		if n := strings.Count(s, e.old); n != 1 {
-			return nil, fmt.Errorf("%s %s: %q occurs %d times, not once", p.module, p.file, e.old, n)
-		}
-		s = strings.Replace(s, e.old, e.new, 1)
+// changed applies the diff of p, which is in ours, to text. It applies as a whole and at the lines that it names: text is
+// the file that the diff was made from.
+// Errors: a diff that is not there, is not of exactly this file, or does not apply.
+func (p patch) changed(ours fs.FS, text []byte) ([]byte, error) {
+	diff, err := ours.Open(p.diffPath())
+	if err != nil {
+		return nil, err
 	}
-	return []byte(s), nil
+	defer diff.Close()
+	files, _, err := gitdiff.Parse(diff)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.diffPath(), err)
+	}
+	if len(files) != 1 || files[0].OldName != p.file || files[0].NewName != p.file {
+		return nil, fmt.Errorf("%[1]s is not a diff of a/%[2]s to b/%[2]s and of nothing else", p.diffPath(), p.file)
+	}
+	var to bytes.Buffer
+	if err := gitdiff.Apply(&to, bytes.NewReader(text), files[0]); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.diffPath(), err)
+	}
+	return to.Bytes(), nil
 }
 
 // plantModule lays out at dst what the module at src looks like with its patches applied.
@@ -74,7 +93,7 @@ func (p patch) edited(text []byte) ([]byte, error) {
 // is gone.
 //
 // All patches must be of this module. Errors: *driftErrors (joined, all of them), I/O errors.
-func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
+func plantModule(dst, src, version string, ours fs.FS, patches []patch) error {
 	real := map[string]bool{".": true} // directories that cannot be links
 	patched := map[string]bool{}       // directories with a patched file
 	changed := map[string][]byte{}     // file -> what takes its place; nil: nothing
@@ -91,13 +110,13 @@ func plantModule(dst, src, version string, twins fs.FS, patches []patch) error {
 		}
 		changed[p.file] = nil
 		switch {
-		case p.edits != nil:
-			if text, err = p.edited(text); err != nil {
+		case p.diff:
+			if text, err = p.changed(ours, text); err != nil {
 				return err
 			}
 			changed[p.file] = text
 		case p.twin != "":
-			if text, err = fs.ReadFile(twins, p.twinPath()); err != nil {
+			if text, err = fs.ReadFile(ours, p.twinPath()); err != nil {
 				return fmt.Errorf("twin of %s %s: %w", p.module, p.file, err)
 			}
 			changed[path.Join(path.Dir(p.file), p.twin)] = text
