@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { language } from '../../src/page/language/current';
 import { ago, counted, moment, number } from '../../src/page/language/figures';
-import { catalogue, language, preferred } from '../../src/page/language/language';
+import { catalogue, preferred } from '../../src/page/language/language';
 
 afterEach(() => {
   language.value = 'en';

@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { EngineSettings as Settings } from '../../protocol';
 import { engineState, forgetOtherBuilds } from '../engine/cluster';
 import { words as engineWords } from '../engine/words';
-import { draft, followSettings, offer } from './engine-settings';
+import { change, draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
 import { GroupVersions } from './GroupVersions';
-import { type Offer, without } from './settings-text';
+import type { Offer } from './settings-text';
 import { words } from './words';
 
 /** What kube-apiserver and the rest of the cluster are started with. Nothing changes before a restart. */
@@ -34,11 +33,6 @@ export function EngineSettings() {
       {now && <Fields from={now} />}
     </section>
   );
-}
-
-/** Changes one setting of the draft. */
-export function change(from: Offer, part: Partial<Settings>): void {
-  draft.value = without({ ...draft.value, ...part }, from);
 }
 
 function Fields({ from }: { from: Offer }) {

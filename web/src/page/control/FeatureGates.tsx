@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { change } from './EngineSettings';
-import { draft } from './engine-settings';
+import { change, draft } from './engine-settings';
 import { type Gate, gateOtherwise, type Offer } from './settings-text';
 import { words } from './words';
 

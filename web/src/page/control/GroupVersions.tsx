@@ -1,5 +1,4 @@
-import { change } from './EngineSettings';
-import { draft } from './engine-settings';
+import { change, draft } from './engine-settings';
 import { groupOtherwise, type Offer } from './settings-text';
 import { words } from './words';
 

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { EngineSettings } from '../../protocol';
 import { askAsAdmin, refused } from '../engine/ask';
 import { engineState } from '../engine/cluster';
-import { type Offer, same, spell } from './settings-text';
+import { type Offer, same, spell, without } from './settings-text';
 
 /** What the engine that is ready runs with; null while there is none. */
 export const running = computed<EngineSettings | null>(() =>
@@ -13,6 +13,11 @@ export const draft = signal<EngineSettings>({});
 /** What there is to choose from for the version in the draft; null until the engine has told. */
 export const offer = signal<Offer | null>(null);
 export const changed = computed(() => running.value !== null && !same(draft.value, running.value));
+
+/** Changes one setting of the draft. */
+export function change(from: Offer, part: Partial<EngineSettings>): void {
+  draft.value = without({ ...draft.value, ...part }, from);
+}
 
 let asked = 0;
 

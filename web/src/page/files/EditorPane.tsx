@@ -1,6 +1,5 @@
 import '../style/files.css';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { followKinds } from '../cluster/kinds';
 import { Icon } from '../frame/icons';
 import { lazily } from '../frame/Lazy';
@@ -8,8 +7,8 @@ import { PaneBar } from '../frame/PaneBar';
 import { go, LIST } from '../frame/route';
 import { pendingEdits } from '../terminal/shell';
 import { addFiles } from './add-files';
-import { isScript, languageOf } from './language-of';
-import type { createManifestEditor } from './manifest-editor';
+import { FileText } from './FileText';
+import { isScript } from './language-of';
 import { OutcomePanel } from './OutcomePanel';
 import { newFile } from './open';
 import { PendingEdit } from './PendingEdit';
@@ -24,7 +23,6 @@ import {
   openFile,
   openPaths,
   type WorkspaceFile,
-  writeFile,
 } from './workspace';
 
 followKinds();
@@ -81,7 +79,7 @@ export function EditorPane() {
           ) : (
             <Buttons />
           )}
-          <Text key={file.path} path={file.path} text={file.text} />
+          <FileText key={file.path} path={file.path} text={file.text} />
           {isScript(file.path) ? <ScriptOutput key={file.path} /> : <OutcomePanel />}
         </>
       ) : (
@@ -208,69 +206,5 @@ function FileMenu() {
       ))}
       <option value="">{words.files.all}</option>
     </select>
-  );
-}
-
-type Editor = ReturnType<typeof createManifestEditor>;
-
-/** Set by the editor that is shown: where a problem stands is a click away. */
-let shown: Editor | null = null;
-
-export function goToLine(line: number): void {
-  shown?.goTo(line);
-}
-
-/**
- * Editors of files that were left, by path: there is one editor, and who comes back to a file can still undo what was
- * done to it.
- */
-const left = new Map<string, unknown>();
-
-// A new file of an old name begins anew.
-files.subscribe((list) => {
-  for (const path of left.keys()) if (!list.some((file) => file.path === path)) left.delete(path);
-});
-
-/** The text of one file. Until CodeMirror is there it is shown plain, in the same place. */
-function Text({ path, text }: { path: string; text: string }) {
-  const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor | null>(null);
-  const latest = useRef(text);
-  latest.current = text;
-  const loaded = useSignal(false);
-  useEffect(() => {
-    let gone = false;
-    void import('./manifest-editor').then(({ createManifestEditor: create }) => {
-      if (gone || !host.current) return;
-      editor.current = create(host.current, {
-        text: latest.current,
-        language: languageOf(path),
-        readOnly: false,
-        label: words.label(path),
-        onChange: (changed) => writeFile(path, changed),
-        earlier: left.get(path),
-      });
-      shown = editor.current;
-      loaded.value = true;
-    });
-    return () => {
-      gone = true;
-      if (shown === editor.current) shown = null;
-      const isThere = files.value.some((file) => file.path === path);
-      if (editor.current && isThere) left.set(path, editor.current.leave());
-      editor.current?.destroy();
-      editor.current = null;
-    };
-  }, [path]);
-  const label = words.label(path);
-  useEffect(() => editor.current?.rename(label), [label]);
-  useEffect(() => {
-    editor.current?.setText(text, languageOf(path));
-  }, [text]);
-  return (
-    <div class="code" translate={false}>
-      {!loaded.value && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
-      <div class="code-host" ref={host} />
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../frame/icons';
-import { goToLine } from './EditorPane';
+import { goToLine } from './FileText';
 import { closeSession, type DocumentOutcome, type Session, session, settle } from './session';
 import { words } from './words';
 import { activePath } from './workspace';

@@ -1,6 +1,7 @@
 import { notice } from '../engine/cluster';
 import { words } from '../words';
-import { chooseLanguage, LANGUAGES, type Language, language } from './language';
+import { LANGUAGES, type Language, language } from './current';
+import { chooseLanguage } from './language';
 
 const NAMES = Object.entries(LANGUAGES) as [Language, string][];
 

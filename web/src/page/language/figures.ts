@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import { language } from './language';
+import { language } from './current';
 
 /* Numbers, plurals and times in the language that is shown, as Intl has them. */
 

@@ -1,10 +1,11 @@
 import { batch, signal } from '@preact/signals';
 import type { Chinese } from './chinese';
+import { LANGUAGES, type Language, language } from './current';
 
-/**
- * The language of the page. A view keeps its English sentences beside it in words.ts and the Chinese ones in
- * words.zh.ts; the type of the former is the contract of the latter, so a missing or superfluous sentence does not
- * compile. All Chinese is one chunk, loaded when it is first wanted.
+/*
+ * A view keeps its English sentences beside it in words.ts and the Chinese ones in words.zh.ts; the type of the former is
+ * the contract of the latter, so a missing or superfluous sentence does not compile. All Chinese is one chunk, loaded
+ * when it is first wanted.
  *
  *   words.ts     const english = {...}          words = catalogue(english, (chinese) => chinese.files)
  *   words.zh.ts  const chinese: Words = {...}   collected in chinese.ts
@@ -12,14 +13,11 @@ import type { Chinese } from './chinese';
  * What reads `words` while it is drawn is drawn again when the language changes. What the API server, kubectl or an
  * object says stays as it was said; such places are marked translate="no".
  */
-export const LANGUAGES = { en: 'English', zh: '简体中文' } as const;
-export type Language = keyof typeof LANGUAGES;
 
 const KEY = 'kubetab.language';
 const PARAMETER = 'lang';
 const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-Hans' };
 
-export const language = signal<Language>('en');
 const chinese = signal<Chinese | null>(null);
 
 /**

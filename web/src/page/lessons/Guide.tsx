@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { words as engineWords } from '../engine/words';
 import { PaneBar } from '../frame/PaneBar';
 import { go, replace } from '../frame/route';
-import { language } from '../language/language';
+import { language } from '../language/current';
 import { BlockView } from './Block';
 import type { Lesson, Step } from './course';
 import { flagsOf, run, setsEngine } from './engine';

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import { clusterHere, setTitle } from '../engine/here';
 import { route } from '../frame/route';
-import { language } from '../language/language';
+import { language } from '../language/current';
 import { followLesson } from './follow';
 import { inLesson, isHere, lessonHere } from './home';
 import { entries, lessonOf, loadCourse, loadLesson } from './load';

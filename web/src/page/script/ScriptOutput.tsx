@@ -1,6 +1,6 @@
 import '../style/script.css';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { goToLine } from '../files/EditorPane';
+import { goToLine } from '../files/FileText';
 import { activePath } from '../files/workspace';
 import { Icon } from '../frame/icons';
 import { clearRun, runs } from './runs';

@@ -12,7 +12,7 @@ import '../files/open';
 import { files } from '../files/workspace';
 import { Dialog } from '../frame/Dialog';
 import { place, SHARED } from '../frame/route';
-import { language } from '../language/language';
+import { language } from '../language/current';
 import { Try } from '../parts/Try';
 import { words as frameWords } from '../words';
 import { LinkField } from './LinkField';

@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { languageOf } from './language-of';
+import type { createManifestEditor } from './manifest-editor';
+import { words } from './words';
+import { files, writeFile } from './workspace';
+
+type Editor = ReturnType<typeof createManifestEditor>;
+
+/** Set by the editor that is shown: where a problem stands is a click away. */
+let shown: Editor | null = null;
+
+/** Puts the cursor of the editor that is shown at the beginning of a line, counted from 1. */
+export function goToLine(line: number): void {
+  shown?.goTo(line);
+}
+
+/**
+ * Editors of files that were left, by path: there is one editor, and who comes back to a file can still undo what was
+ * done to it.
+ */
+const left = new Map<string, unknown>();
+
+// A new file of an old name begins anew.
+files.subscribe((list) => {
+  for (const path of left.keys()) if (!list.some((file) => file.path === path)) left.delete(path);
+});
+
+/** The text of one file. Until CodeMirror is there it is shown plain, in the same place. */
+export function FileText({ path, text }: { path: string; text: string }) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const latest = useRef(text);
+  latest.current = text;
+  const loaded = useSignal(false);
+  useEffect(() => {
+    let gone = false;
+    void import('./manifest-editor').then(({ createManifestEditor: create }) => {
+      if (gone || !host.current) return;
+      editor.current = create(host.current, {
+        text: latest.current,
+        language: languageOf(path),
+        readOnly: false,
+        label: words.label(path),
+        onChange: (changed) => writeFile(path, changed),
+        earlier: left.get(path),
+      });
+      shown = editor.current;
+      loaded.value = true;
+    });
+    return () => {
+      gone = true;
+      if (shown === editor.current) shown = null;
+      const isThere = files.value.some((file) => file.path === path);
+      if (editor.current && isThere) left.set(path, editor.current.leave());
+      editor.current?.destroy();
+      editor.current = null;
+    };
+  }, [path]);
+  const label = words.label(path);
+  useEffect(() => editor.current?.rename(label), [label]);
+  useEffect(() => {
+    editor.current?.setText(text, languageOf(path));
+  }, [text]);
+  return (
+    <div class="code" translate={false}>
+      {!loaded.value && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}
+      <div class="code-host" ref={host} />
+    </div>
+  );
+}
