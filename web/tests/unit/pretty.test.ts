@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { prettyJson } from '../../src/page/console/pretty';
 import { blocks } from '../../src/page/editor/fold-lines';
+import { prettyJson } from '../../src/page/parts/pretty';
 
 test('lays out as JSON.stringify does', () => {
   const values = [

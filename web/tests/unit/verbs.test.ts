@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestInfo } from '../../src/page/console/verbs';
+import { requestInfo } from '../../src/page/parts/verbs';
 
 test.each([
   ['GET', '/api/v1/namespaces', 'list', 'namespaces', ''],

@@ -1,9 +1,9 @@
 import '../style/cluster.css';
 import { useEffect } from 'preact/hooks';
-import { requestInfo } from '../console/verbs';
 import { PaneBar } from '../frame/PaneBar';
 import { go, route } from '../frame/route';
 import { Cut } from '../parts/CutName';
+import { requestInfo } from '../parts/verbs';
 import { PictureView } from '../picture/PictureView';
 import { KindList } from './KindList';
 import { findKind, followKinds, idOf, type Kind, kinds } from './kinds';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { Tabs } from '../console/Tabs';
 import { ago, moment } from '../language/figures';
 import { Cut } from '../parts/CutName';
+import { Tabs } from '../parts/Tabs';
 import { ActionBar } from './ActionBar';
 import { now } from './clock';
 import { collectionPath, idOf, type Kind } from './kinds';

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { JsonFrames } from '../console/frames';
 import { identity } from '../control/identity';
 import { ask, refused } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { framesOf } from '../engine/frames';
 import { onRecord } from '../requests/log';
 import { Refusals } from './refusals';
 
@@ -180,35 +180,29 @@ export class Watch<T> {
     if (!response.ok || !response.body) {
       throw refused(response.status, await response.text());
     }
-    const reader = response.body.getReader();
-    const frames = new JsonFrames();
-    const decoder = new TextDecoder();
     // What was known before and does not come again has gone meanwhile.
     let fresh: Set<string> | null = new Set();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || signal.aborted) return;
-      for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-        const { type, object } = JSON.parse(frame) as WatchEvent;
-        if (type === 'ERROR') throw new Error((object as { message?: string }).message ?? 'ERROR');
-        if (type === 'BOOKMARK') {
-          if (fresh && this.#form.isInitialEnd(object)) {
-            for (const key of this.#items.keys()) if (!fresh.has(key)) this.#items.delete(key);
-            fresh = null;
-            this.#set('live');
-          }
-          continue;
+    for await (const frame of framesOf(response.body)) {
+      if (signal.aborted) return;
+      const { type, object } = JSON.parse(frame) as WatchEvent;
+      if (type === 'ERROR') throw new Error((object as { message?: string }).message ?? 'ERROR');
+      if (type === 'BOOKMARK') {
+        if (fresh && this.#form.isInitialEnd(object)) {
+          for (const key of this.#items.keys()) if (!fresh.has(key)) this.#items.delete(key);
+          fresh = null;
+          this.#set('live');
         }
-        for (const [key, item] of this.#form.read(object)) {
-          if (type === 'DELETED') {
-            this.#items.delete(key);
-          } else {
-            this.#items.set(key, item);
-            fresh?.add(key);
-          }
-        }
-        if (!fresh) this.#schedule();
+        continue;
       }
+      for (const [key, item] of this.#form.read(object)) {
+        if (type === 'DELETED') {
+          this.#items.delete(key);
+        } else {
+          this.#items.set(key, item);
+          fresh?.add(key);
+        }
+      }
+      if (!fresh) this.#schedule();
     }
   }
 

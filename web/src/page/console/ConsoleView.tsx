@@ -1,6 +1,7 @@
 import '../style/console.css';
 import { useEffect } from 'preact/hooks';
 import { loadEditor } from '../editor/Code';
+import { isWatch } from '../parts/verbs';
 import { draft } from './draft';
 import { type Pane, pane, sendNow } from './pane';
 import { RequestBar } from './RequestBar';
@@ -8,7 +9,6 @@ import { RequestPane } from './RequestPane';
 import { ResponsePane } from './ResponsePane';
 import { isUnderWay, run, send, stop } from './run';
 import { Side } from './Side';
-import { isWatch } from './verbs';
 import { words } from './words';
 
 let greeted = false;

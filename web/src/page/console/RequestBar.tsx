@@ -1,8 +1,8 @@
+import { requestInfo, verbClass } from '../parts/verbs';
 import { draft, edit, METHODS } from './draft';
 import { PathInput } from './PathInput';
 import { sendNow } from './pane';
 import { isUnderWay, run, stop } from './run';
-import { requestInfo, verbClass } from './verbs';
 import { words } from './words';
 
 /** Method, path and the one button: Send, or Stop while something is under way. */

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { Code } from '../editor/Code';
 import type { Language } from '../editor/code-types';
+import { Tabs } from '../parts/Tabs';
 import { draft, edit, type HeaderRow, header, setHeader, takesBody } from './draft';
 import { words as exampleWords } from './example-words';
 import { EXAMPLES } from './examples';
-import { Tabs } from './Tabs';
 import { words } from './words';
 
 const CONTENT_TYPES: Readonly<Record<string, readonly string[]>> = {

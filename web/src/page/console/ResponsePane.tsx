@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Code } from '../editor/Code';
 import type { Language } from '../editor/code-types';
+import { bytes, duration } from '../parts/format';
+import { prettyJson } from '../parts/pretty';
+import { Tabs } from '../parts/Tabs';
 import { CopyMenu } from './CopyMenu';
 import { type Draft, header } from './draft';
-import { bytes, duration } from './format';
-import { prettyJson } from './pretty';
 import { type Answer, isUnderWay, type Run, run, type Trouble } from './run';
 import { readTable, TableView } from './TableView';
-import { Tabs } from './Tabs';
 import { WatchEvents } from './WatchEvents';
 import { words } from './words';
 

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { clock, duration } from '../parts/format';
+import { Tabs } from '../parts/Tabs';
+import { requestInfo, verbClass } from '../parts/verbs';
 import { type Draft, draft, takesBody } from './draft';
 import { words as exampleWords } from './example-words';
 import { EXAMPLE_GROUPS, type Example } from './examples';
-import { clock, duration } from './format';
 import { clearHistory, history, type Past } from './history';
 import { pane, sendNow } from './pane';
-import { Tabs } from './Tabs';
-import { requestInfo, verbClass } from './verbs';
 import { words } from './words';
 
 type View = 'examples' | 'history';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Code } from '../editor/Code';
-import { clock } from './format';
-import { prettyJson } from './pretty';
+import { clock } from '../parts/format';
+import { prettyJson } from '../parts/pretty';
 import type { WatchEvent, WatchView } from './watch-log';
 import { words } from './words';
 

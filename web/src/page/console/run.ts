@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 import { ask } from '../engine/ask';
 import { EngineDead, ready, refreshStats, untilReady } from '../engine/cluster';
+import { JsonFrames } from '../engine/frames';
 import { spoken } from '../frame/spoken';
+import { bytes as size } from '../parts/format';
+import { isWatch } from '../parts/verbs';
 import { type Draft, draft, takesBody } from './draft';
-import { bytes as size } from './format';
-import { JsonFrames } from './frames';
 import { addToHistory } from './history';
-import { isWatch } from './verbs';
 import { WatchLog, type WatchView } from './watch-log';
 import { words } from './words';
 

@@ -4,12 +4,12 @@ import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type ClusterKind, OWN, preparedCluster } from '../../client/cluster-names';
 import { now } from '../cluster/clock';
-import { bytes } from '../console/format';
 import { ready } from '../engine/cluster';
 import { switchTo } from '../engine/here';
 import { Icon } from '../frame/icons';
 import { spoken } from '../frame/spoken';
 import { ago } from '../language/figures';
+import { bytes } from '../parts/format';
 import { words as frameWords } from '../words';
 import { chooseBundle, saveBundle } from './bundles';
 import {

@@ -1,7 +1,7 @@
 import { effect, untracked } from '@preact/signals';
-import { bytes } from '../console/format';
 import { engineState, type Notice, notice } from '../engine/cluster';
 import { go } from '../frame/route';
+import { bytes } from '../parts/format';
 import { askToStay } from './clusters';
 import { words } from './words';
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { JsonFrames } from '../console/frames';
 import { askAsAdmin, refused } from '../engine/ask';
 import { notice, ready } from '../engine/cluster';
+import { framesOf } from '../engine/frames';
 import { words } from '../words';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 
@@ -46,20 +46,14 @@ export function shareIdentity(): void {
   async function join(signal: AbortSignal): Promise<void> {
     if (identity.value.name !== ADMIN.name) await tell(identity.value);
     const changes = await askAsAdmin('view', `${PATH}?watch=1`, { signal });
-    const reader = changes.ok ? changes.body?.getReader() : undefined;
-    const frames = new JsonFrames();
-    const decoder = new TextDecoder();
-    while (reader) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-        const now = JSON.parse(frame) as InTerminal;
-        const who = identityOf(now);
-        foreignContext.value = who ? '' : now.context;
-        inTerminal = who ? who.name : `context ${now.context}`;
-        if (!who) continue;
-        if (who.name !== identity.value.name) identity.value = who;
-      }
+    if (!changes.ok || !changes.body) return;
+    for await (const frame of framesOf(changes.body)) {
+      const now = JSON.parse(frame) as InTerminal;
+      const who = identityOf(now);
+      foreignContext.value = who ? '' : now.context;
+      inTerminal = who ? who.name : `context ${now.context}`;
+      if (!who) continue;
+      if (who.name !== identity.value.name) identity.value = who;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { EngineState } from '../../protocol';
-import { bytes, duration } from '../console/format';
 import { clusterTitle } from '../control/ClusterMenu';
 import { Popover } from '../frame/Popover';
+import { bytes, duration } from '../parts/format';
 import { words } from '../words';
 import {
   api,

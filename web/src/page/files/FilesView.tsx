@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { bytes } from '../console/format';
 import { notice } from '../engine/cluster';
 import { PaneBar } from '../frame/PaneBar';
+import { bytes } from '../parts/format';
 import { addFiles } from './add-files';
 import { downloadZip } from './download';
 import { newFile, showFile } from './open';

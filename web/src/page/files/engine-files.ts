@@ -1,6 +1,6 @@
-import { JsonFrames } from '../console/frames';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { framesOf } from '../engine/frames';
 import type { OtherFiles } from './local-storage';
 import type { Storage, WorkspaceFile } from './workspace';
 
@@ -99,22 +99,16 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         untold.clear();
         await tell(meanwhile, await kept.load());
         const news = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
-        const reader = news.ok ? news.body?.getReader() : undefined;
         const there = new Set(await listed('', signal));
         for (const path of there) await take(path, signal);
         for (const { path } of mine) if (!there.has(path)) await gone(path);
         for (const path of await others.paths()) if (!there.has(path)) await others.remove(path);
-        const frames = new JsonFrames();
-        const decoder = new TextDecoder();
-        while (reader) {
-          const { done, value } = await reader.read();
-          if (done) return;
-          for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-            const change = JSON.parse(frame) as { type: string; path: string };
-            const path = change.path.slice(HOME.length + 1);
-            if (change.type === 'deleted') await gone(path);
-            else await take(path, signal);
-          }
+        if (!news.ok || !news.body) return;
+        for await (const frame of framesOf(news.body)) {
+          const change = JSON.parse(frame) as { type: string; path: string };
+          const path = change.path.slice(HOME.length + 1);
+          if (change.type === 'deleted') await gone(path);
+          else await take(path, signal);
         }
       }
 

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { duration } from '../console/format';
-import { prettyJson } from '../console/pretty';
-import { verbClass } from '../console/verbs';
 import { askAsAdmin } from '../engine/ask';
 import { arrange } from '../frame/layout';
+import { duration } from '../parts/format';
+import { prettyJson } from '../parts/pretty';
+import { verbClass } from '../parts/verbs';
 import type { RequestRecord } from '../requests/record';
 import { telling } from '../requests/snippets';
 import { verbOf } from '../requests/verb';

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
-import { JsonFrames } from '../console/frames';
 import { setClock } from '../control/clock';
 import { same } from '../control/settings-text';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
 import { engineState, ready, restartEngine } from '../engine/cluster';
+import { framesOf } from '../engine/frames';
 import type { Lesson } from './course';
 import { setsEngine } from './engine';
 import { note, progressOf } from './progress';
@@ -90,7 +90,7 @@ async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
     while (!gone.aborted) {
       const answer = await askAsAdmin('lesson', `${PATH}?watch=1`, { signal: gone });
       if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text());
-      await read(lesson, answer.body.getReader());
+      for await (const frame of framesOf(answer.body)) take(lesson, JSON.parse(frame));
       await pause(PAUSE, gone);
     }
   } catch (error) {
@@ -173,21 +173,6 @@ async function putFiles({ files = {} }: Lesson): Promise<void> {
   const { openFile, putMissingFiles } = await import('./files');
   const [first] = await putMissingFiles(files);
   if (first) openFile(first);
-}
-
-async function read(
-  lesson: Lesson,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<void> {
-  const frames = new JsonFrames();
-  const decoder = new TextDecoder();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-      take(lesson, JSON.parse(frame) as LessonState);
-    }
-  }
 }
 
 function take(lesson: Lesson, next: LessonState): void {

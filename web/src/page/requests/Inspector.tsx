@@ -1,9 +1,9 @@
 import '../style/requests.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { bytes, clock, duration } from '../console/format';
-import { verbClass } from '../console/verbs';
+import { bytes, clock, duration } from '../parts/format';
 import { useRowWindow } from '../parts/rows';
+import { verbClass } from '../parts/verbs';
 import { words as frameWords } from '../words';
 import { filter, KINDS, passes } from './filter';
 import { clearLog, paused, records } from './log';

@@ -1,21 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { draft } from '../console/draft';
-import { bytes, clock, duration } from '../console/format';
-import { JsonFrames } from '../console/frames';
-import { prettyJson } from '../console/pretty';
 import { asCurl, asFetch } from '../console/snippets';
-import { Tabs } from '../console/Tabs';
-import { verbClass } from '../console/verbs';
 import { WatchEvents } from '../console/WatchEvents';
 import { WatchLog, type WatchView } from '../console/watch-log';
 import { ADMIN } from '../control/identity';
 import { Code } from '../editor/Code';
 import { ask } from '../engine/ask';
+import { framesOf } from '../engine/frames';
 import { words as engineWords } from '../engine/words';
 import { Icon } from '../frame/icons';
 import { go } from '../frame/route';
 import { CopyButton } from '../parts/Copy';
+import { bytes, clock, duration } from '../parts/format';
+import { prettyJson } from '../parts/pretty';
+import { Tabs } from '../parts/Tabs';
+import { verbClass } from '../parts/verbs';
 import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
 import type { RequestRecord } from './record';
@@ -272,16 +272,10 @@ async function follow(id: number, signal: AbortSignal, log: WatchLog): Promise<v
   try {
     const path = `/kubetab/requests/${id}/events`;
     const response = await ask('control', path, { signal, as: ADMIN });
-    const reader = response.ok ? response.body?.getReader() : undefined;
-    const frames = new JsonFrames();
-    const decoder = new TextDecoder();
-    while (reader) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-        const { at, body } = JSON.parse(frame) as LoggedEvent;
-        log.add(body.text, at);
-      }
+    if (!response.ok || !response.body) return;
+    for await (const frame of framesOf(response.body)) {
+      const { at, body } = JSON.parse(frame) as LoggedEvent;
+      log.add(body.text, at);
     }
   } catch {
     // Closed, or the engine ended: what has arrived stays.

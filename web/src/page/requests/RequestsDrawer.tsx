@@ -1,9 +1,9 @@
-import { bytes, duration } from '../console/format';
-import { verbClass } from '../console/verbs';
 import { Icon } from '../frame/icons';
 import { lazily } from '../frame/Lazy';
 import { arrange, layout, maximised, toggleMaximised } from '../frame/layout';
 import { route } from '../frame/route';
+import { bytes, duration } from '../parts/format';
+import { verbClass } from '../parts/verbs';
 import { words } from '../words';
 import { latest, logMissing } from './log';
 import { isPart, maker } from './maker';

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
-import { JsonFrames } from '../console/frames';
 import { ADMIN } from '../control/identity';
 import { ask } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { framesOf } from '../engine/frames';
 import type { RequestRecord } from './record';
 
 /** Follows the engine's log of requests from the page's start, for the strip; the inspector shows the same records. */
@@ -70,7 +70,7 @@ async function follow(signal: AbortSignal): Promise<void> {
       logMissing.value = !response.ok;
       if (!response.ok || !response.body) return;
       byId.clear();
-      await read(response.body.getReader());
+      await read(response.body);
     } catch {
       // The engine is gone, or the stream broke: `ready` tells the one, and the other is tried again.
     }
@@ -78,17 +78,11 @@ async function follow(signal: AbortSignal): Promise<void> {
   }
 }
 
-async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const frames = new JsonFrames();
-  const decoder = new TextDecoder();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    for (const frame of frames.add(decoder.decode(value, { stream: true }))) {
-      const record = JSON.parse(frame) as RequestRecord;
-      byId.set(record.id, record);
-      for (const listener of listeners) listener(record);
-    }
+async function read(body: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const frame of framesOf(body)) {
+    const record = JSON.parse(frame) as RequestRecord;
+    byId.set(record.id, record);
+    for (const listener of listeners) listener(record);
     schedule();
   }
 }

@@ -1,4 +1,4 @@
-import { requestInfo } from '../console/verbs';
+import { requestInfo } from '../parts/verbs';
 import type { RequestRecord } from './record';
 import { verbOf } from './verb';
 import { words } from './words';

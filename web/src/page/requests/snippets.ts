@@ -1,4 +1,4 @@
-import { requestInfo } from '../console/verbs';
+import { requestInfo } from '../parts/verbs';
 
 /** What is needed to make a request again. */
 export interface Repeatable {

@@ -1,4 +1,4 @@
-import { requestInfo } from '../console/verbs';
+import { requestInfo } from '../parts/verbs';
 import type { RequestRecord } from './record';
 
 /** The verb as the authorizer was asked, or what method and path say when it never was. */

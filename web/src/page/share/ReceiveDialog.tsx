@@ -1,8 +1,8 @@
 import '../style/share.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { bytes } from '../console/format';
 import { localStorageOfOthers } from '../files/local-storage';
+import { bytes } from '../parts/format';
 import '../files/open';
 import { files, opened, openFile, writeFile } from '../files/workspace';
 import { Dialog } from '../frame/Dialog';

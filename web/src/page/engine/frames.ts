@@ -39,3 +39,30 @@ export class JsonFrames {
     return this.#rest.trim();
   }
 }
+
+/**
+ * The objects of a watch's body, each as it arrives, until it ends or is aborted. Who stops reading closes the watch.
+ *
+ * @throws whatever the body breaks with
+ */
+export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const frames = new JsonFrames();
+  const decoder = new TextDecoder();
+  for await (const piece of piecesOf(body)) {
+    yield* frames.add(decoder.decode(piece, { stream: true }));
+  }
+}
+
+/** The pieces of a body as they arrive; WebKit has no ReadableStream that can be iterated. */
+async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined); // it has ended, or has broken
+  }
+}
