@@ -7,11 +7,12 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubetab/kubetab/web/headers"
 )
 
 // Site serves the built playground: plain files, nothing of the API. The page has an API server of its own inside it,
@@ -21,56 +22,14 @@ import (
 //     through a symbolic link.
 //   - A file with .br or .gz beside it is sent in the coding which Accept-Encoding likes best. Ranges are of the file
 //     itself, never of a coding of it.
-//   - A name with a hash in it may be kept for ever. Everything else is asked for again each time, with an ETag.
+//   - Content types, the content security policy and how long a file may be kept are those of web/headers. What is asked
+//     for again each time has an ETag.
 //
 // Safe for concurrent use.
 type Site struct {
 	dir string
 	api string
 }
-
-// contentSecurityPolicy is that of the page, which its owner keeps in web/CSP: its own scripts and styles, wasm, its own
-// workers, those of the learner's scripts among them (blob:), and nobody to talk to but this address. A test holds the two
-// together.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
-	"font-src 'self'; connect-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// siteHeaders go with every response of the site, errors included.
-var siteHeaders = [][2]string{
-	{"Content-Security-Policy", contentSecurityPolicy},
-	{"X-Content-Type-Options", "nosniff"},
-	{"Referrer-Policy", "no-referrer"},
-	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Cross-Origin-Resource-Policy", "same-origin"},
-	{"Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
-}
-
-// contentTypes is the whole list: the operating system's own table differs from machine to machine, and a wrong type
-// keeps a module script or a streaming compilation from working.
-var contentTypes = map[string]string{
-	".css":         "text/css; charset=utf-8",
-	".html":        "text/html; charset=utf-8",
-	".ico":         "image/x-icon",
-	".js":          "text/javascript; charset=utf-8",
-	".json":        "application/json",
-	".map":         "application/json",
-	".md":          "text/markdown; charset=utf-8",
-	".mjs":         "text/javascript; charset=utf-8",
-	".png":         "image/png",
-	".snapshot":    "application/octet-stream",
-	".svg":         "image/svg+xml",
-	".txt":         "text/plain; charset=utf-8",
-	".wasm":        "application/wasm",
-	".webmanifest": "application/manifest+json",
-	".webp":        "image/webp",
-	".woff2":       "font/woff2",
-	".yaml":        "application/yaml",
-}
-
-// hashedName matches what the build names after its content: kubetab.<hex>.wasm, and everything Vite puts in assets/
-// (name-<8 characters of base64url>.js). The second form is not looked for elsewhere, where an ordinary name could
-// look like it.
-var hashedName = regexp.MustCompile(`^/(.*\.[0-9a-f]{8,64}\.[a-z0-9.]+|assets/.*-[A-Za-z0-9_-]{8}\.[a-z0-9.]+)$`)
 
 // apiPaths are the roots of what a Kubernetes API server serves, as the service worker of the page claims them.
 var apiPaths = []string{"/api", "/apis", "/openapi", "/openid", "/.well-known/openid-configuration", "/version",
@@ -93,9 +52,7 @@ func NewSite(dir, api string) (*Site, error) {
 
 // ServeHTTP implements [http.Handler].
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for _, h := range siteHeaders {
-		w.Header().Set(h[0], h[1])
-	}
+	headers.Set(w.Header(), "")
 	for _, p := range apiPaths {
 		if r.URL.Path == p || strings.HasPrefix(r.URL.Path, p+"/") {
 			writeStatus(w, r, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf(
@@ -173,15 +130,7 @@ func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, 
 	}
 	file, info := files[chosen.name], infos[chosen.name]
 
-	contentType, ok := contentTypes[path.Ext(name)]
-	if !ok {
-		contentType = "application/octet-stream"
-	}
-	header.Set("Content-Type", contentType)
-	header.Set("Cache-Control", "no-cache")
-	if hashedName.MatchString("/" + name) {
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
+	headers.Set(header, name)
 	// Size and time of the change, and the coding: a coding is another representation and needs a tag of its own.
 	header.Set("ETag", fmt.Sprintf(`"%x-%x-%s"`, info.Size(), info.ModTime().UnixNano(), chosen.name))
 	if chosen.name != "identity" {

@@ -30,6 +30,7 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { build } from 'vite';
+import { headersFile } from '../headers/headers.mjs';
 import { pageConfig, serviceWorkerConfig } from './config.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -95,12 +96,13 @@ await build(
       .slice(0, 12),
   }),
 );
-const csp = (await readFile(join(web, 'CSP'), 'utf8')).trim();
-await writeFile(join(dist, '_headers'), headersFile(csp));
-
 for (const { info, files } of prepared) {
   for (const [suffix, path] of files) await copyFile(path, join(dist, info.url + suffix));
 }
+await writeFile(
+  join(dist, '_headers'),
+  headersFile((await list(dist)).filter((f) => !/\.(br|gz)$/.test(f))),
+);
 const sizes = await compressAssets([...files, ...lessons, 'index.html', 'sw.js']);
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -226,22 +228,4 @@ async function list(folder) {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
-}
-
-/** For static hosts that read such a file; bin/kubetab sends the same by itself. */
-function headersFile(policy) {
-  return `/*
-  Content-Security-Policy: ${policy}
-  X-Content-Type-Options: nosniff
-  Referrer-Policy: no-referrer
-/assets/*
-  Cache-Control: public, max-age=31536000, immutable
-/*.wasm
-  Content-Type: application/wasm
-  Cache-Control: public, max-age=31536000, immutable
-/*.snapshot
-  Cache-Control: public, max-age=31536000, immutable
-/sw.js
-  Cache-Control: no-cache
-`;
 }

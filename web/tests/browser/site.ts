@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join, normalize, resolve } from 'node:path';
+import { join, normalize, relative, resolve } from 'node:path';
 import { inject } from 'vitest';
+import { headersOf } from '../../headers/headers.mjs';
 
 const web = resolve(import.meta.dirname, '../..');
 const dist = join(web, 'dist');
@@ -13,16 +14,6 @@ export interface Site {
   readonly url: string;
   close(): Promise<void>;
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.wasm': 'application/wasm',
-  '.woff2': 'font/woff2',
-};
 
 /**
  * The site that all files of a run share: served by bin/kubetab (served.ts) where it has been built, else, and for each
@@ -68,7 +59,7 @@ export class Gate {
   }
 }
 
-/** Sends the policy of web/CSP, content codings and caching as bin/kubetab does. */
+/** Sends the headers of the page and content codings as bin/kubetab does. */
 export async function plain({
   worker,
   snapshot,
@@ -79,12 +70,12 @@ export async function plain({
   if (!existsSync(join(dist, 'index.html'))) {
     throw new Error('web/dist is missing. Run `npm run build -w web` first.');
   }
-  const policy = readFileSync(join(web, 'CSP'), 'utf8').trim() + added;
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
     const file = join(dist, normalize(path === '/' ? '/index.html' : path));
-    response.setHeader('Content-Security-Policy', policy);
-    response.setHeader('X-Content-Type-Options', 'nosniff');
+    for (const [name, value] of Object.entries(headersOf(relative(dist, file)))) {
+      response.setHeader(name, name === 'Content-Security-Policy' ? value + added : value);
+    }
     // make profile: which functions of the module have been called.
     if (process.env.KUBETAB_CALLED && request.method === 'POST' && path === '/called') {
       const file = join(process.env.KUBETAB_CALLED, `${randomUUID()}.json`);
@@ -102,12 +93,6 @@ export async function plain({
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not Found\n');
       return;
     }
-    response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
-    const hashed = path.startsWith('/assets/') || /\.(wasm|snapshot)$/.test(path);
-    response.setHeader(
-      'Cache-Control',
-      hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
-    );
     if (worker && path === '/sw.js') {
       response.end(worker(readFileSync(file, 'utf8')));
       return;

@@ -1,0 +1,59 @@
+// Package headers knows the HTTP headers of the page's files. Every server of the page sends these: bin/kubetab, the
+// edge Worker, static hosts by the file _headers that headers.mjs writes, and the servers of tests.
+//
+// headers.json is the one source, for Go and for JavaScript. It is a list of rules. A rule has a regular expression for
+// names of files and the headers of the files that match. A later rule overrides an earlier one, header by header; an empty
+// value takes a header away. Names are relative to the folder of the page and have no slash at the beginning.
+package headers
+
+import (
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"regexp"
+)
+
+//go:embed headers.json
+var source []byte
+
+type rule struct {
+	files   *regexp.Regexp
+	headers map[string]string
+}
+
+var rules = parse(source)
+
+func parse(source []byte) []rule {
+	var list []struct {
+		Files   string            `json:"files"`
+		Headers map[string]string `json:"headers"`
+	}
+	if err := json.Unmarshal(source, &list); err != nil {
+		panic(err) // broken build: a test parses the file
+	}
+	rules := make([]rule, 0, len(list))
+	for _, each := range list {
+		rules = append(rules, rule{regexp.MustCompile(each.Files), each.Headers})
+	}
+	return rules
+}
+
+// Set sets the headers of the file name: its content type, how long it may be kept, and what browsers may do with it. The
+// content type is that of the file itself, whatever the content coding of the answer. The name of the page is index.html.
+// An error, which is no file of the page, has the name "".
+//
+// Content-Encoding, Vary, ETag and Content-Length are the server's.
+func Set(h http.Header, name string) {
+	for _, r := range rules {
+		if !r.files.MatchString(name) {
+			continue
+		}
+		for key, value := range r.headers {
+			if value == "" {
+				h.Del(key)
+			} else {
+				h.Set(key, value)
+			}
+		}
+	}
+}

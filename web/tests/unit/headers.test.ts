@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { headersFile, headersOf, metaPolicy } from '../../headers/headers.mjs';
+
+// The servers of the page are programs in Go and in JavaScript: headers_test.go has the same file.
+const golden = readFileSync(
+  resolve(import.meta.dirname, '../../headers/testdata/headers.txt'),
+  'utf8',
+);
+
+test('a file has the headers that the servers in Go send', () => {
+  const names = [...golden.matchAll(/^file: (.*)$/gm)].map(([, name = '']) => name);
+  expect(names).toContain('index.html');
+  const told = names.map((name) => {
+    const lines = Object.entries(headersOf(name)).map(([key, value]) => `  ${key}: ${value}\n`);
+    return `file: ${name}\n${lines.sort().join('')}`;
+  });
+  expect(told.join('')).toBe(golden);
+});
+
+test('as an element, the policy of a document has all but who may frame it', () => {
+  const policy = headersOf('index.html')['Content-Security-Policy'] ?? '';
+  expect(policy).toMatch(/; frame-ancestors 'none'$/);
+  expect(metaPolicy('index.html')).toBe(
+    `<meta http-equiv="Content-Security-Policy" content="${policy.replace(/; frame-ancestors.*/, '')}" />`,
+  );
+});
+
+test('in the file _headers no path matches the file of another', () => {
+  const names = ['index.html', 'sw.js', 'assets/index-Bx_3z-1a.js', 'assets/index-Bx_3z-1b.css'];
+  const paths = headersFile(names).match(/^\/.*$/gm);
+  expect(paths).toEqual(['/', '/assets/*', '/index.html', '/sw.js']);
+  expect(headersFile(names)).toContain(`/sw.js\n  Content-Security-Policy: default-src 'none'`);
+  expect(() => headersFile(['assets/a-Bx_3z-1a.js', 'assets/b.js'])).toThrow('assets/b.js');
+});
