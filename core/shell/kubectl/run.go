@@ -151,6 +151,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 	factory := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	answerCanI(root, factory, streams)
 	applyFromDocuments(root, factory, streams)
+	addConvert(root, factory, streams, k.Args)
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		err := before(cmd, args)
