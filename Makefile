@@ -96,12 +96,12 @@ wasm: patch ## build build/wasm: the engine for the browser, what it seldom need
 	@$(MAKE) build/wasm/kubetab.wasm
 
 .DELETE_ON_ERROR:
-build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard wasm/split/*.go) wasm/snapshot.mjs wasm/rest.mjs wasm/host/engine.mjs $(wildcard wasm/snapshot/*.mjs)
+build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard wasm/split/*.go) wasm/split/rest.mjs wasm/host/engine.mjs $(filter-out %.test.mjs,$(wildcard wasm/snapshot/*.mjs))
 	@scripts/step "cut the module in two" go run ./wasm/split -profile wasm/split/hot.txt -o $(CUT)/kubetab.wasm -rest $(CUT)/kubetab.rest.wasm $<
-	@scripts/step "start the engine and look at its stacks" node wasm/snapshot.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
+	@scripts/step "start the engine and look at its stacks" node wasm/snapshot/main.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
 	@if [ -e $(CUT)/kubetab.snapshot ]; then \
 		go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $<; \
-		scripts/step "start the engine and take the snapshot of it" node wasm/snapshot.mjs --date $(DATE) --wasm $@ --out build/wasm/kubetab.snapshot; \
+		scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --out build/wasm/kubetab.snapshot; \
 	else \
 		rm -f build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
 		cp $< $@; \
@@ -112,10 +112,10 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@rm -rf build/profile && mkdir -p build/profile
 	@cp build/wasm/wasm_exec.js build/profile/
 	@go run ./wasm/split -mark -o build/profile/kubetab.wasm build/wasm/whole.wasm
-	@node wasm/snapshot.mjs --date $(DATE) --wasm build/profile/kubetab.wasm --out build/profile/kubetab.snapshot
+	@node wasm/snapshot/main.mjs --date $(DATE) --wasm build/profile/kubetab.wasm --out build/profile/kubetab.snapshot
 	@echo "what an engine does when nobody asks anything: five minutes"
-	@timeout 300 node wasm/host.mjs --wasm build/profile/kubetab.wasm --snapshot build/profile/kubetab.snapshot || [ $$? = 124 ]
-	@KUBETAB_WASM=build/profile node --test wasm/resume.test.mjs wasm/restore.test.mjs
+	@timeout 300 node wasm/host/serve.mjs --wasm build/profile/kubetab.wasm --snapshot build/profile/kubetab.snapshot || [ $$? = 124 ]
+	@KUBETAB_WASM=build/profile node --test wasm/snapshot/resume.test.mjs wasm/snapshot/restore.test.mjs
 	@$(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./tutorials/play -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
@@ -203,12 +203,12 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 .PHONY: test-js
 test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size.test.mjs wasm/resume.test.mjs wasm/restore.test.mjs wasm/memory.test.mjs
+	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/
 
 .PHONY: test-transcripts
 test-transcripts: $(call needs,native wasm)
 	@scripts/step "transcripts, natively" $(GOTEST_ONCE) ./transcripts
-	@scripts/step "snapshot for the transcripts" node wasm/snapshot.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
+	@scripts/step "snapshot for the transcripts" node wasm/snapshot/main.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
 	@scripts/step "transcripts, in the resumed module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
 
 .PHONY: test-shell

@@ -71,7 +71,7 @@ func gridCache(
 }
 
 const (
-	gridStep = 250 * time.Millisecond // the step that wasm/timers.mjs has
+	gridStep = 250 * time.Millisecond // the step that wasm/boundary/timers.mjs has
 	gridFrom = time.Second            // shorter timers have somebody who waits
 )
 

@@ -19,8 +19,8 @@ var (
 	etcdURL   = flag.String("etcd", os.Getenv("KUBETAB_ETCD"), "client URL of the etcd beneath -url, to compact it; a Kubetab needs none (KUBETAB_ETCD)")
 	compact   = flag.String("compact", os.Getenv("KUBETAB_COMPACT"), "a URL that compacts the history when something is posted to it; a Kubetab has one that needs no flag (KUBETAB_COMPACT)")
 	update    = flag.Bool("update", false, "write the answers into the transcripts; do this against a real kube-apiserver only")
-	wasm      = flag.String("wasm", "", "start this wasm module behind Node (wasm/host.mjs) instead of bin/kubetab")
-	snapshot  = flag.String("snapshot", "", "go on from this snapshot of -wasm, made by wasm/snapshot.mjs for the same settings")
+	wasm      = flag.String("wasm", "", "start this wasm module behind Node (wasm/host/serve.mjs) instead of bin/kubetab")
+	snapshot  = flag.String("snapshot", "", "go on from this snapshot of -wasm, made by wasm/snapshot/main.mjs for the same settings")
 	program   = flag.String("kubetab", "../bin/kubetab", "the program to start where no -url is given")
 )
 

@@ -1,10 +1,17 @@
 // Command wasm is the engine as a WebAssembly module: core behind a bridge to JavaScript. It only wires.
 //
-//	wasm/boundary  the two objects through which JavaScript and Go reach each other
-//	wasm/bridge    requests and streams in between, free of syscall/js
-//	wasm/host.mjs  JavaScript's side under Node; web/ has the browser's
-//	wasm/snapshot  freezes a program that has started, and lets another go on from there
+// While it is built:
+//
 //	wasm/patch     what makes all this compile
+//	wasm/split     cuts the module in two; rest.mjs brings the second part when it is called
+//	wasm/snapshot  freezes a program that has started, and lets another go on from there
+//	wasm/size      says where the bytes go
+//
+// While it runs:
+//
+//	wasm/boundary  the two objects through which JavaScript and Go reach each other, and what both hosts do for Go
+//	wasm/bridge    requests and streams in between, free of syscall/js
+//	wasm/host      JavaScript's side under Node; web/src/engine is the browser's
 //
 // The files that end in _js are the program; main_other.go only says so where they are left out.
 package main

@@ -1,4 +1,4 @@
-// Package testmodule runs the WebAssembly module under Node for tests (wasm/host.mjs). Only tests may import it.
+// Package testmodule runs the WebAssembly module under Node for tests (wasm/host/serve.mjs). Only tests may import it.
 package testmodule
 
 import (
@@ -125,16 +125,16 @@ func (m *Module) tail() string {
 	return strings.Join(lines[max(0, len(lines)-shown):], "\n")
 }
 
-// host is the path of wasm/host.mjs in the repository that folder is in.
+// host is the path of wasm/host/serve.mjs in the repository that folder is in.
 func host(t *testing.T) string {
 	t.Helper()
 	for dir := folder; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "wasm", "host.mjs")
+		path := filepath.Join(dir, "wasm", "host", "serve.mjs")
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
 		if dir == filepath.Dir(dir) {
-			t.Fatalf("there is no wasm/host.mjs above %s", folder)
+			t.Fatalf("there is no wasm/host/serve.mjs above %s", folder)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Host struct {
 	uint8Array safejs.Value
 }
 
-// What is called for every request is imported by name: see wasm/calls.mjs. The result is 0 unless the host threw.
+// What is called for every request is imported by name: see wasm/boundary/imports.mjs. The result is 0 unless the host threw.
 var errThrew = errors.New("it threw an exception, which is in its log")
 
 //go:wasmimport kubetab head

@@ -7,12 +7,12 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
-import { answerCalls } from '../calls.mjs';
-import { giveBack } from '../kept.mjs';
-import { restOnDemand } from '../rest.mjs';
-import { coarseWhileIdle } from '../timers.mjs';
+import { answerCalls } from '../boundary/imports.mjs';
+import { giveBack } from '../boundary/give-back.mjs';
+import { restOnDemand } from '../split/rest.mjs';
+import { coarseWhileIdle } from '../boundary/timers.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
-import { recordCalls } from './called.mjs';
+import { recordCalls } from './profile.mjs';
 import { environment, MemoryFiles } from './files.mjs';
 
 // What a response may be ahead of its reader.

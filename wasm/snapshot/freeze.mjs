@@ -5,7 +5,7 @@
 // core.Engine.Renew.
 
 import { createHash } from 'node:crypto';
-import { MARK } from '../called.mjs';
+import { MARK } from '../split/marks.mjs';
 import { encode, hex, sha256, SnapshotError } from './format.mjs';
 import { names } from './names.mjs';
 

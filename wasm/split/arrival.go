@@ -9,7 +9,7 @@ type ownFunction struct {
 
 // What engineFunctions and restFunctions return if there are tables, in this order:
 // a function for the index, one that the part starts with, and in the rest two for
-// wasm/rest.mjs.
+// wasm/split/rest.mjs.
 const (
 	ownIndex = iota
 	ownStart

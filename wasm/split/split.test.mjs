@@ -54,7 +54,7 @@ before(async () => {
   execFileSync(split, ['-mark', '-o', at('marked', 'kubetab.wasm'), whole]);
   // In processes of their own, which write what has been called when they end.
   const [wasm, snapshot] = [at('marked', 'kubetab.wasm'), at('marked', 'kubetab.snapshot')];
-  execFileSync(process.execPath, [join(root, 'wasm/snapshot.mjs'), '--wasm', wasm, '--out', snapshot], { stdio: 'ignore' });
+  execFileSync(process.execPath, [join(root, 'wasm/snapshot/main.mjs'), '--wasm', wasm, '--out', snapshot], { stdio: 'ignore' });
   const script = `
     import assert from 'node:assert/strict';
     import { startEngine } from '${join(root, 'wasm/host/engine.mjs')}';

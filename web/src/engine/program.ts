@@ -1,11 +1,11 @@
-import { EVERY, noteCalls } from '../../../wasm/called.mjs';
-import { answerCalls } from '../../../wasm/calls.mjs';
+import { giveBack } from '../../../wasm/boundary/give-back.mjs';
+import { answerCalls } from '../../../wasm/boundary/imports.mjs';
+import { coarseWhileIdle } from '../../../wasm/boundary/timers.mjs';
 import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
-import { giveBack } from '../../../wasm/kept.mjs';
-import { restOnDemand } from '../../../wasm/rest.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
-import { coarseWhileIdle } from '../../../wasm/timers.mjs';
+import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
+import { restOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
 import { DownloadError, downloadNow, type OnBytes, together } from './download';
 import type { Earlier, Kept } from './kept';

@@ -6,7 +6,7 @@
  * Request ids are chosen by the host and unique among live requests. After `end`, `abort` or `cancel` an id is free.
  */
 
-/** Implemented here, called by Go: what belongs to requests through wasm/calls.mjs. None of these may throw. */
+/** Implemented here, called by Go: what belongs to requests through wasm/boundary/imports.mjs. None of these may throw. */
 export interface KubetabHost {
   /** JSON for the engine's configuration; empty means defaults. */
   readonly config: string;

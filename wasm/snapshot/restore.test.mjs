@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startEngine } from './host/engine.mjs';
+import { startEngine } from '../host/engine.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const built = join(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 
 /** An engine of other settings, which starts from nothing. */

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const built = process.env.KUBETAB_WASM ?? 'build/wasm';
 const LIMIT = 300 << 20; // in place of 2.5 GiB
 // Of Events upstream has no watch cache, which would keep what was deleted until other events have taken its place.
@@ -17,7 +17,7 @@ let log = '';
 
 before(async () => {
   const config = JSON.stringify({ nodes: 0, noScheduler: true, memory: LIMIT });
-  engine = spawn(process.execPath, ['wasm/host.mjs', '--wasm', `${built}/kubetab.wasm`, '--config', config], { cwd: root });
+  engine = spawn(process.execPath, ['wasm/host/serve.mjs', '--wasm', `${built}/kubetab.wasm`, '--config', config], { cwd: root });
   engine.stderr.on('data', (text) => (log += text));
   url = await new Promise((resolve, reject) => {
     let out = '';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const built = process.env.KUBETAB_WASM ?? 'build/wasm';
 const engines = [];
 
@@ -14,7 +14,7 @@ before(async () => engines.push(...(await Promise.all([start(), start()]))));
 after(() => engines.forEach(({ child }) => child.kill()));
 
 async function start() {
-  const child = spawn(process.execPath, ['wasm/host.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', `${built}/kubetab.snapshot`], { cwd: root });
+  const child = spawn(process.execPath, ['wasm/host/serve.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', `${built}/kubetab.snapshot`], { cwd: root });
   let log = '';
   child.stderr.on('data', (text) => (log += text));
   const url = await new Promise((resolve, reject) => {

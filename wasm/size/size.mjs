@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Where the bytes of a Go wasm module go:
 //
-//   node wasm/size.mjs [--top 40] [--depth 4] [--brotli 9] MODULE.wasm
+//   node wasm/size/size.mjs [--top 40] [--depth 4] [--brotli 9] MODULE.wasm
 //
 // Sections, the parts of memory that the linker fills, and the code of each package. --brotli also
 // compresses each section, and takes half a minute.
@@ -155,7 +155,7 @@ function main() {
     allowPositionals: true,
     options: { top: { type: 'string', default: '40' }, depth: { type: 'string', default: '4' }, brotli: { type: 'string' } },
   });
-  if (positionals.length !== 1) throw new Error('usage: node wasm/size.mjs [--top 40] [--depth 4] [--brotli 9] MODULE.wasm');
+  if (positionals.length !== 1) throw new Error('usage: node wasm/size/size.mjs [--top 40] [--depth 4] [--brotli 9] MODULE.wasm');
   const module = readFileSync(positionals[0]);
   const list = sections(module);
   const section = (name) => list.find((s) => s.name === name)?.bytes;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Boots the engine and writes a snapshot of it:
 //
-//   node wasm/snapshot.mjs [--wasm build/wasm/kubetab.wasm] [--out build/wasm/kubetab.snapshot]
+//   node wasm/snapshot/main.mjs [--wasm build/wasm/kubetab.wasm] [--out build/wasm/kubetab.snapshot]
 //                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE]
 //
 // --parked writes which functions are on stacks in it, for wasm/split, which then makes a module that knows less of others.
@@ -14,11 +14,11 @@ import { writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { NoGlobalsError } from './snapshot/freeze.mjs';
-import { parked } from './snapshot/parked.mjs';
-import { takeSnapshot } from './snapshot/take.mjs';
+import { NoGlobalsError } from './freeze.mjs';
+import { parked } from './parked.mjs';
+import { takeSnapshot } from './take.mjs';
 
-const usage = `usage: node wasm/snapshot.mjs [--wasm FILE] [--out FILE] [--date TIME] [--config JSON]
+const usage = `usage: node wasm/snapshot/main.mjs [--wasm FILE] [--out FILE] [--date TIME] [--config JSON]
 
   --wasm FILE    the module, with wasm_exec.js beside it (build/wasm/kubetab.wasm)
   --out FILE     where to write the snapshot (build/wasm/kubetab.snapshot)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { buildTestEngine } from './host/testengine.mjs';
+import { buildTestEngine } from '../host/testengine.mjs';
 import { bodySizes, functionTable, packageOf, sections } from './size.mjs';
 
 let module;

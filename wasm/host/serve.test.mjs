@@ -1,4 +1,4 @@
-// The command line of wasm/host.mjs, run as a process.
+// The command line of wasm/host/serve.mjs, run as a process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ let wasm;
 before(() => (wasm = buildTestEngine()));
 
 function host(...args) {
-  const child = spawn(process.execPath, ['wasm/host.mjs', ...args], { cwd: root });
+  const child = spawn(process.execPath, ['wasm/host/serve.mjs', ...args], { cwd: root });
   const seen = { stdout: '', stderr: '', child };
   child.stdout.on('data', (text) => (seen.stdout += text));
   child.stderr.on('data', (text) => (seen.stderr += text));
@@ -83,7 +83,7 @@ test('ends with 2 on a wrong flag', async () => {
   for (const args of [['--listn', 'x'], ['--listen', 'nowhere'], ['--config', '{'], ['surplus']]) {
     const run = host(...args);
     assert.equal(await run.ended, 2, args.join(' '));
-    assert.match(run.stderr, /usage: node wasm\/host\.mjs/);
+    assert.match(run.stderr, /usage: node wasm\/host\/serve\.mjs/);
   }
   const help = host('--help');
   assert.equal(await help.ended, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the wasm engine under Node behind a plain HTTP server on loopback:
 //
-//   node wasm/host.mjs [--wasm build/wasm/kubetab.wasm] [--snapshot FILE] [--listen 127.0.0.1:0] [--config '{"verbosity":1}']
+//   node wasm/host/serve.mjs [--wasm build/wasm/kubetab.wasm] [--snapshot FILE] [--listen 127.0.0.1:0] [--config '{"verbosity":1}']
 //
 // prints "listening http://127.0.0.1:PORT" on stdout once /readyz is ok, and nothing else. Stages and Go's
 // log go to stderr. Ends with 0 on SIGINT or SIGTERM, with 1 when the engine fails or the address is taken,
@@ -9,10 +9,10 @@
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startEngine } from './host/engine.mjs';
-import { serve } from './host/server.mjs';
+import { startEngine } from './engine.mjs';
+import { serve } from './server.mjs';
 
-const usage = `usage: node wasm/host.mjs [--wasm FILE] [--snapshot FILE] [--listen HOST:PORT] [--config JSON]
+const usage = `usage: node wasm/host/serve.mjs [--wasm FILE] [--snapshot FILE] [--listen HOST:PORT] [--config JSON]
 
   --wasm FILE         the module, with wasm_exec.js beside it (build/wasm/kubetab.wasm)
   --snapshot FILE     go on from this snapshot instead of starting from nothing

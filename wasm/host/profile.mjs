@@ -2,7 +2,7 @@
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EVERY, noteCalls } from '../called.mjs';
+import { EVERY, noteCalls } from '../split/marks.mjs';
 
 /**
  * Writes the numbers of the functions that are called from now on into a file of its own in folder, again and again.
