@@ -274,6 +274,14 @@ size: wasm ## where the bytes of the module go, and how they stand to the budget
 bench: build chromium ## start time, memory and latency in one table; URL=... TOKEN=... adds another server
 	@scripts/bench $(if $(URL),-url "$(URL)") $(if $(TOKEN),-token "$(TOKEN)")
 
+# Megabits a second, and milliseconds there and back.
+MBIT ?= 20
+RTT  ?= 40
+
+.PHONY: bench-line
+bench-line: build chromium ## what a first visit over a line of MBIT=20 and RTT=40 waits for, and how many bytes travel until then
+	@node web/build/measure-line.mjs --mbit $(MBIT) --rtt $(RTT)
+
 .PHONY: lesson
 lesson: ## begin the lesson NAME=part/lesson, or watch it: what is wrong with it, and how it plays
 	@go run -tags $(TAGS) -ldflags="$(X_VERSION)" ./tutorials/cmd/lesson $(NAME)

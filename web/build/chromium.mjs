@@ -95,6 +95,18 @@ export class Browser {
     throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   }
 
+  /** Types text into what has the focus; \r is the Enter key. */
+  async type(text) {
+    for (const key of text) {
+      await this.#send('Input.dispatchKeyEvent', {
+        type: 'keyDown',
+        text: key,
+        key: key === '\r' ? 'Enter' : key,
+        ...(key === '\r' && { code: 'Enter', windowsVirtualKeyCode: 13 }),
+      });
+    }
+  }
+
   /** Resolves when it has ended, with what it keeps written. */
   async close() {
     const ended = new Promise((resolve) => this.#program.once('exit', resolve));
