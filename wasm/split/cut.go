@@ -108,6 +108,8 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 // than the profile is made.
 var always = []string{
 	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
+	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
+	"sync.", "sync/atomic.", "internal/sync.",
 	// Which functions of these are called depends on the load.
 	"k8s.io/apiserver/pkg/endpoints/handlers.", "k8s.io/apiserver/pkg/server/filters.",
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
