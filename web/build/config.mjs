@@ -11,6 +11,25 @@ const wasmExecPlugin = (path) => ({
   resolveId: (id) => (id === 'virtual:wasm_exec' ? path : null),
 });
 
+/**
+ * Has the document ask for the terminal's chunk as early as for the page's own code. Whoever comes for the first time types
+ * there, and after the first round trip the module takes the line.
+ */
+const terminalEarlyPlugin = {
+  name: 'terminal-early',
+  transformIndexHtml: {
+    order: 'post',
+    handler(_html, { bundle }) {
+      const chunks = Object.values(bundle ?? {}).filter(
+        ({ facadeModuleId }) => facadeModuleId === join(web, 'src/page/terminal/screen.ts'),
+      );
+      if (chunks.length !== 1) throw new Error(`${chunks.length} chunks begin with screen.ts.`);
+      const attrs = { rel: 'modulepreload', crossorigin: true, href: `./${chunks[0].fileName}` };
+      return [{ tag: 'link', attrs, injectTo: 'head' }];
+    },
+  },
+};
+
 const TARGET = 'es2022';
 
 export function pageConfig({ module, wasmExec, outDir }) {
@@ -20,7 +39,7 @@ export function pageConfig({ module, wasmExec, outDir }) {
     base: './',
     logLevel: 'warn',
     define: { __MODULE__: JSON.stringify(module) },
-    plugins: [wasmExecPlugin(wasmExec)],
+    plugins: [wasmExecPlugin(wasmExec), terminalEarlyPlugin],
     worker: { format: 'es', plugins: () => [wasmExecPlugin(wasmExec)] },
     build: {
       outDir,
