@@ -1,19 +1,9 @@
 // Runs before the page's own code, which is a fifth of a second away. A file of its own because the content security
 // policy allows no inline script.
 
-// A chosen theme shall not flash in the other one first. See src/page/frame/theme.ts for the rest.
-try {
-  const chosen = localStorage.getItem('kubetab.theme');
-  if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
-} catch {
-  // Storage is closed to this window: the system's theme it is.
-}
-
 {
-  // Which cluster this document is in, for as long as it lives: that of the lesson in the address, the one that the address
-  // names, the one that this tab was in, or the visitor's own. See src/client/cluster-names.ts and src/page/engine/here.ts.
+  // Another copy of the page may be on the same origin, in another folder.
   const folder = new URL('./', document.baseURI).pathname;
-  const isName = (name) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name ?? '');
   const stored = (storage, key) => {
     try {
       return window[storage].getItem(key);
@@ -21,6 +11,15 @@ try {
       return null; // closed to this window
     }
   };
+
+  // A chosen theme shall not flash in the other one first. See src/page/frame/theme.ts for the rest.
+  const name = 'kubetab.theme'; // as nameIn in src/client/folder.ts has it
+  const theme = stored('localStorage', folder === '/' ? name : `${folder} ${name}`);
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+
+  // Which cluster this document is in, for as long as it lives: that of the lesson in the address, the one that the address
+  // names, the one that this tab was in, or the visitor's own. See src/client/cluster-names.ts and src/page/engine/here.ts.
+  const isName = (name) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name ?? '');
   // The build names the lessons. An address of another one begins no cluster: there would be nothing to do in it.
   const lessons = '__LESSON_IDS__'.split(' ');
   const [, part, lesson] =

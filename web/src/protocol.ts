@@ -354,7 +354,7 @@ export interface KeepModule {
 
 export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepModule;
 
-/* ------------------------------------------------------------------ BroadcastChannel `kubetab-kept` */
+/* ------------------------------------------------------------------ BroadcastChannel of keptChannel */
 
 /**
  * The engine worker of a cluster shall write what it still has to keep, and end. Nobody may be using it. `folder` is that

@@ -26,10 +26,11 @@
  *      └──────────── gives the port ◀─────────┘
  */
 import type { StreamCount } from './client/exchange';
+import { nameIn } from './client/folder';
 import { EngineLink } from './client/link';
 import { Routes } from './client/routes';
 import { forbidden, toResponse, unavailable } from './client/status';
-import { type FileInfo, keptFile, OFFLINE_CACHE } from './engine/download';
+import { type FileInfo, keptFile, offlineCache } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
 const sw = self as unknown as ServiceWorkerGlobalScope;
@@ -37,7 +38,8 @@ const SCOPE = new URL(sw.registration.scope);
 
 /* ---------------------------------------------------------------- the page's files */
 
-const PRECACHE = `kubetab-page-${__BUILD__}`;
+const PRECACHES = nameIn(SCOPE.pathname, 'kubetab-page-');
+const PRECACHE = PRECACHES + __BUILD__;
 
 sw.addEventListener('install', (event) => {
   // `reload` keeps an old copy in the browser's HTTP cache from becoming part of a new version.
@@ -52,7 +54,7 @@ sw.addEventListener('activate', (event) => {
 });
 
 async function removeOldPrecaches(): Promise<void> {
-  const old = (await caches.keys()).filter((n) => n.startsWith('kubetab-page-') && n !== PRECACHE);
+  const old = (await caches.keys()).filter((n) => n.startsWith(PRECACHES) && n !== PRECACHE);
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 
@@ -95,7 +97,7 @@ async function keepFiles(): Promise<void> {
   const { snapshot, rest } = __MODULE__;
   const address = (file: FileInfo) => new URL(file.url, SCOPE).href;
   const all = [__MODULE__, snapshot, rest].filter((file) => file !== undefined).map(address);
-  const cache = await caches.open(OFFLINE_CACHE);
+  const cache = await offlineCache(SCOPE.pathname);
   const kept = (await cache.keys()).map((request) => request.url);
   await Promise.all(kept.filter((url) => !all.includes(url)).map((url) => cache.delete(url)));
   const again = kept.includes(address(__MODULE__));
@@ -129,10 +131,21 @@ function savesData(): boolean {
 
 const routes = new Routes({
   get: (id) => sw.clients.get(id),
-  windows: () => sw.clients.matchAll({ type: 'window', includeUncontrolled: true }),
+  windows: pages,
   ask: (page: Client) => say(page, { type: 'want-engine' }),
-  isPage: (url) => /^\/(index\.html)?$/.test(inScope(url) ?? ''),
+  isPage,
 });
+
+/** Another copy of the page in a folder below has a service worker of its own, and is none of ours. */
+function isPage(url: URL): boolean {
+  return /^\/(index\.html)?$/.test(inScope(url) ?? '');
+}
+
+/** Controlled by this worker or not yet. */
+async function pages(): Promise<readonly Client[]> {
+  const windows = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  return windows.filter(({ url }) => isPage(new URL(url)));
+}
 
 /* ---------------------------------------------------------------- the API */
 
@@ -229,20 +242,22 @@ const streams: StreamCount = {
 };
 
 async function tellPages(): Promise<void> {
-  const pages = await sw.clients.matchAll({ type: 'window', includeUncontrolled: true });
-  for (const page of pages) say(page, { type: 'open-streams', count: open });
+  for (const page of await pages()) say(page, { type: 'open-streams', count: open });
 }
 
 /* ---------------------------------------------------------------- messages from pages */
 
 sw.addEventListener('message', (event) => {
   const message = event.data as ToServiceWorker;
+  const page = event.source as Client | null;
+  // A page of another copy would give a port to an engine that is not ours.
+  if (!page || !isPage(new URL(page.url))) return;
   switch (message.type) {
     case 'engine-port':
-      if (event.source) routes.take((event.source as Client).id, message);
+      routes.take(page.id, message);
       return;
     case 'keep-awake':
-      if (event.source) say(event.source as Client, { type: 'open-streams', count: open });
+      say(page, { type: 'open-streams', count: open });
       return;
     case 'claim-me':
       event.waitUntil(sw.clients.claim());

@@ -1,4 +1,3 @@
-import { suffixOf } from './cluster-names';
 import { uniqueName } from './unique';
 
 /**
@@ -10,7 +9,7 @@ import { uniqueName } from './unique';
  * A message that transfers a port (`introduce`) opens a further wire. Everything is copied instead of
  * transferred, which is the price of the fallback.
  */
-const CHANNEL = 'kubetab-engine';
+const CHANNEL = 'kubetab-engine ';
 
 type Side = 'tab' | 'engine';
 
@@ -36,9 +35,9 @@ class Bridge {
   readonly #wires = new Map<string, MessagePort>();
   #open = true;
 
-  constructor(side: Side, cluster: string) {
+  constructor(side: Side, engine: string) {
     this.#side = side;
-    this.channel = new BroadcastChannel(CHANNEL + suffixOf(cluster));
+    this.channel = new BroadcastChannel(CHANNEL + engine);
   }
 
   /** Joins `port` to the wire: what comes out of one goes into the other. */
@@ -89,9 +88,13 @@ class Bridge {
   }
 }
 
-/** In the engine worker: admits tabs that come over the channel. */
-export function listenForTabs(cluster: string, admit: (port: MessagePort) => void): void {
-  const bridge = new Bridge('engine', cluster);
+/**
+ * In the engine worker: admits tabs that come over the channel.
+ *
+ * @param engine its name: see engineName
+ */
+export function listenForTabs(engine: string, admit: (port: MessagePort) => void): void {
+  const bridge = new Bridge('engine', engine);
   bridge.channel.onmessage = ({ data }: MessageEvent<Frame>) => {
     if (data.type === 'open') {
       if (bridge.knows(data.wire)) return;
@@ -107,10 +110,10 @@ export function listenForTabs(cluster: string, admit: (port: MessagePort) => voi
 
 /** In a tab: gives a control port to the engine worker of another tab, now and whenever a new one announces itself. */
 export function reachOverChannel(
-  cluster: string,
+  engine: string,
   onPort: (port: MessagePort) => void,
 ): { stop(): void } {
-  const bridge = new Bridge('tab', cluster);
+  const bridge = new Bridge('tab', engine);
   const open = () => {
     const wire = uniqueName();
     const { port1, port2 } = new MessageChannel();

@@ -55,3 +55,15 @@ export function clusterOfWorker(name: string): string {
   if (!isClusterName(found)) throw new RangeError(`No worker of a cluster has the name ${name}.`);
   return found;
 }
+
+/**
+ * The name of an engine where tabs elect its home. A SharedWorker needs none: browsers tell two of them apart by the
+ * addresses of their scripts, which are those of a folder and a build. An engine of another folder or with another module
+ * is another engine, which does not answer.
+ *
+ * @param folder path of the site
+ * @param module the hashed name of the module
+ */
+export function engineName(folder: string, module: string, cluster: string): string {
+  return folder + module + suffixOf(cluster);
+}

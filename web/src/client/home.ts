@@ -1,9 +1,9 @@
 import { reachOverChannel } from './bridge';
-import { suffixOf, workerName } from './cluster-names';
+import { engineName, workerName } from './cluster-names';
 import { EngineLink } from './link';
 
-/** Held, for each cluster, by the tab whose worker runs its engine, in browsers without SharedWorker. */
-const LEADER_LOCK = 'kubetab-leader';
+/** Held, for each engine, by the tab whose worker runs it, in browsers without SharedWorker. */
+const LEADER_LOCK = 'kubetab-leader ';
 
 /**
  * Where this tab finds the engine:
@@ -21,11 +21,19 @@ export interface HomeEvents {
   onBroken(why: string): void;
 }
 
-/** Connects this tab to the engine of a cluster and keeps it connected. `reopen` is for when the worker is gone. */
-export function findEngine(cluster: string, events: HomeEvents): { reopen(): void } {
+/**
+ * Connects this tab to the engine of a cluster and keeps it connected. `reopen` is for when the worker is gone.
+ *
+ * @param folder path of the site
+ */
+export function findEngine(
+  folder: string,
+  cluster: string,
+  events: HomeEvents,
+): { reopen(): void } {
   let reopen: (() => void) | null = null;
   const elect = () => {
-    ({ reopen } = byElection(cluster, events));
+    ({ reopen } = byElection(folder, cluster, events));
   };
   if (typeof SharedWorker === 'function') {
     const again = inSharedWorker(cluster, events, elect);
@@ -65,7 +73,8 @@ function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void
   return open;
 }
 
-function byElection(cluster: string, events: HomeEvents): { reopen(): void } {
+function byElection(folder: string, cluster: string, events: HomeEvents): { reopen(): void } {
+  const engine = engineName(folder, __MODULE__.url, cluster);
   let worker: Worker | null = null;
   const lead = () => {
     worker?.terminate();
@@ -92,11 +101,11 @@ function byElection(cluster: string, events: HomeEvents): { reopen(): void } {
     lead();
     return { reopen: lead };
   }
-  const following = reachOverChannel(cluster, (port) => {
+  const following = reachOverChannel(engine, (port) => {
     if (!worker) events.onLink(new EngineLink(port, 'page'), 'follower');
   });
   navigator.locks
-    .request(LEADER_LOCK + suffixOf(cluster), () => {
+    .request(LEADER_LOCK + engine, () => {
       following.stop();
       lead();
       return new Promise<never>(() => undefined);

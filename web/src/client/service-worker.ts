@@ -38,6 +38,9 @@ export async function serveServiceWorker(
   const say = (to: ServiceWorker | null, message: ToServiceWorker, transfer: Transferable[] = []) =>
     to?.postMessage(message, transfer);
   let awake = 0;
+  // Before the first visit of this copy has ended, that of a copy in a folder above may control the page.
+  const ours = (worker: ServiceWorker | null) =>
+    worker?.scriptURL === script.href ? worker : null;
 
   const giveEngine = (to: ServiceWorker | null) => {
     if (!to) return;
@@ -45,7 +48,8 @@ export async function serveServiceWorker(
     say(to, { type: 'engine-port', cluster: page.cluster, port }, [port]);
   };
   serviceWorker.addEventListener('message', ({ data, source }) => {
-    const from = source as ServiceWorker | null;
+    const from = ours(source as ServiceWorker | null);
+    if (!from) return;
     const message = data as FromServiceWorker;
     switch (message.type) {
       case 'want-engine':
@@ -62,14 +66,15 @@ export async function serveServiceWorker(
     }
   });
   serviceWorker.startMessages();
-  let { controller } = serviceWorker;
+  let controller = ours(serviceWorker.controller);
   // Unasked: the first request would have to wait until this thread, which has a page to draw, answers.
   giveEngine(controller);
   page.onControl(controller !== null);
   serviceWorker.addEventListener('controllerchange', () => {
     // The first to control a page is of its own version; one that follows another is not.
-    if (controller && serviceWorker.controller) page.onReplaced();
-    ({ controller } = serviceWorker);
+    const next = ours(serviceWorker.controller);
+    if (controller && next) page.onReplaced();
+    controller = next;
     giveEngine(controller);
     page.onControl(controller !== null);
   });
@@ -77,18 +82,37 @@ export async function serveServiceWorker(
   try {
     const registration = await serviceWorker.register(script, { updateViaCache: 'none' });
     offerUpdates(registration, page);
-    const { active } = await serviceWorker.ready;
-    if (!serviceWorker.controller) say(active, { type: 'claim-me' });
+    const active = await activeOf(registration);
+    activated(active);
+    if (!controller) say(active, { type: 'claim-me' });
     return null;
   } catch (error) {
     return { reason: 'refused', why: error instanceof Error ? error.message : String(error) };
   }
 }
 
+let activated: (worker: ServiceWorker) => void;
+const worker = new Promise<ServiceWorker>((resolve) => {
+  activated = resolve;
+});
+
 /** Lets the engine's module be kept for offline use, once the engine runs and the network is at rest. */
 export async function keepModuleForOffline(): Promise<void> {
-  const registration = await navigator.serviceWorker?.ready;
-  registration?.active?.postMessage({ type: 'keep-module' } satisfies ToServiceWorker);
+  (await worker).postMessage({ type: 'keep-module' } satisfies ToServiceWorker);
+}
+
+/** `serviceWorker.ready` may be that of a folder above. */
+function activeOf(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const { active, installing, waiting } = registration;
+      if (active) resolve(active);
+      else if (!installing && !waiting) reject(new Error('Its installation has failed.'));
+    };
+    const { installing, waiting } = registration;
+    for (const coming of [installing, waiting]) coming?.addEventListener('statechange', look);
+    look();
+  });
 }
 
 function offerUpdates(registration: ServiceWorkerRegistration, page: ServiceWorkerPage): void {

@@ -1,4 +1,5 @@
 import { suffixOf } from '../client/cluster-names';
+import { nameIn } from '../client/folder';
 
 /*
  * The database of clusters, and what all who open it agree on. Each record has a key of two parts:
@@ -7,8 +8,7 @@ import { suffixOf } from '../client/cluster-names';
  *   /folder/kubetab.<hash>.snapshot           entry of the journal, or one of the names below
  *   /folder/{cluster}/kubetab.<hash>.snapshot
  *
- * A base is the address of the snapshot that the entries go on from. Another copy of the page on this origin has another
- * folder, another build another hash.
+ * A base is the address of the snapshot that the entries go on from. Another build has another hash.
  */
 
 /** What is kept beside the entries. No entry's name begins like these. */
@@ -30,9 +30,18 @@ export function folderOf(folder: string, cluster: string): string {
   return suffix ? `${folder}${suffix}/` : folder;
 }
 
-/** Rejects where storage is closed to this site. */
-export async function openDatabase(): Promise<IDBDatabase> {
-  const request = indexedDB.open('kubetab', 1);
+/** The folder of the site that a base is in. */
+export function siteOf(base: string): string {
+  return base.replace(/(\{[^/]*\}\/)?[^/]*$/, '');
+}
+
+/**
+ * @param site path of the site, with a slash at its end; a copy of the page in another folder has another database, because
+ *   one of another build may have another form
+ * @returns rejects where storage is closed to this site
+ */
+export async function openDatabase(site: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(nameIn(site, 'kubetab'), 1);
   request.onupgradeneeded = () => request.result.createObjectStore(STORE);
   return done(request);
 }

@@ -1,3 +1,5 @@
+import { nameIn } from '../client/folder';
+
 /** A file that the build has named after its content, and what it weighs; written into the worker by build/build.mjs. */
 export interface FileInfo {
   /** Relative to the page, hashed. */
@@ -14,8 +16,14 @@ export type OnBytes = (loaded: number, total: number, transferTotal: number) => 
 /** A file could not be fetched; the message says which address answered what. */
 export class DownloadError extends Error {}
 
-/** Kept by the service worker after a first start, gzipped: see keepModule in sw.ts. */
-export const OFFLINE_CACHE = 'kubetab-module';
+/**
+ * The cache of what the service worker keeps after a first start, gzipped: see keepModule in sw.ts.
+ *
+ * @param site path of the site
+ */
+export function offlineCache(site: string): Promise<Cache> {
+  return caches.open(nameIn(site, 'kubetab-module'));
+}
 
 /**
  * Fetches a file, from the network or from what is kept for visits without one.
@@ -72,7 +80,7 @@ export async function keptFile(url: URL): Promise<Response | null> {
   if (!('caches' in globalThis)) return null;
   let kept: Response | undefined;
   try {
-    kept = await (await caches.open(OFFLINE_CACHE)).match(url);
+    kept = await (await offlineCache(new URL('./', url).pathname)).match(url);
   } catch {
     return null; // storage is closed to this site
   }

@@ -58,7 +58,6 @@ export class Keeper {
   constructor(info: ModuleInfo, base: URL, cluster: string) {
     this.#info = info;
     this.#base = base;
-    // With its path: another copy of the page on this origin has clusters of its own.
     const folder = folderOf(base.pathname, cluster);
     this.#kept = info.snapshot ? new Kept(folder + info.snapshot.url) : null;
     this.#state = this.#fresh();
@@ -70,7 +69,7 @@ export class Keeper {
       this.#unkept = unkept;
       if (this.#state.phase === 'ready') this.#set({ ...this.#state, unkept });
     };
-    answerPages(kept, folder, () => this.#program?.stop(this.#engine));
+    answerPages(kept, this.#base.pathname, folder, () => this.#program?.stop(this.#engine));
   }
 
   get state(): EngineState {

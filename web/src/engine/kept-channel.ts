@@ -1,17 +1,25 @@
+import { nameIn } from '../client/folder';
 import type { OfKept } from '../protocol';
 import type { Kept } from './kept';
 
-/** Where pages reach the engine workers of clusters that they are not in. */
-export const KEPT_CHANNEL = 'kubetab-kept';
+/**
+ * Where pages reach the engine workers of clusters that they are not in.
+ *
+ * @param site path of the site
+ */
+export function keptChannel(site: string): BroadcastChannel {
+  return new BroadcastChannel(nameIn(site, 'kubetab-kept'));
+}
 
 /**
  * In an engine worker: does what pages ask of what it keeps.
  *
+ * @param site path of the site
  * @param folder of its cluster
  * @param stop ends the engine, so that nothing more comes to be kept
  */
-export function answerPages(kept: Kept, folder: string, stop: () => void): void {
-  const channel = new BroadcastChannel(KEPT_CHANNEL);
+export function answerPages(kept: Kept, site: string, folder: string, stop: () => void): void {
+  const channel = keptChannel(site);
   channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
     switch (data.type) {
       case 'end':

@@ -19,7 +19,7 @@ import {
   timeOf,
   unspelled,
 } from './database';
-import { KEPT_CHANNEL } from './kept-channel';
+import { keptChannel } from './kept-channel';
 
 /** What a browser keeps of a cluster, of all builds together. */
 export interface KeptCluster {
@@ -85,7 +85,7 @@ export class KeptClusters {
     } finally {
       unlock();
     }
-    say({ type: 'has-room' });
+    this.#say({ type: 'has-room' });
   }
 
   /**
@@ -147,7 +147,7 @@ export class KeptClusters {
   }
 
   #open(): Promise<IDBDatabase> {
-    this.#database ??= openDatabase();
+    this.#database ??= openDatabase(this.#folder);
     this.#database.catch(() => {
       this.#database = null;
     });
@@ -183,7 +183,7 @@ export class KeptClusters {
   async #take(name: string): Promise<() => void> {
     const store = (await this.#open()).transaction(STORE).objectStore(STORE);
     const bases = await this.#basesOf(name, store);
-    say({ type: 'end', folder: folderOf(this.#folder, name) });
+    this.#say({ type: 'end', folder: folderOf(this.#folder, name) });
     const unlocks: (() => void)[] = [];
     const unlock = () => {
       for (const each of unlocks) each();
@@ -208,7 +208,7 @@ export class KeptClusters {
     );
     if (!isRunning) return;
     const nonce = uniqueName();
-    const channel = new BroadcastChannel(KEPT_CHANNEL);
+    const channel = keptChannel(this.#folder);
     await new Promise<void>((flushed) => {
       const timer = setTimeout(flushed, PATIENCE);
       channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
@@ -221,12 +221,12 @@ export class KeptClusters {
     });
     channel.close();
   }
-}
 
-function say(message: OfKept): void {
-  const channel = new BroadcastChannel(KEPT_CHANNEL);
-  channel.postMessage(message);
-  channel.close();
+  #say(message: OfKept): void {
+    const channel = keptChannel(this.#folder);
+    channel.postMessage(message);
+    channel.close();
+  }
 }
 
 /** What BYTES says; null when it is not there or says nothing. */

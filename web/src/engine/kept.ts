@@ -10,6 +10,7 @@ import {
   openDatabase,
   SETTINGS,
   STORE,
+  siteOf,
   spelled,
   TIME,
   timeOf,
@@ -71,7 +72,7 @@ export class Kept {
   /** @param base names the snapshot */
   constructor(base: string) {
     this.#base = base;
-    this.#database = openDatabase();
+    this.#database = openDatabase(siteOf(base));
     this.#database.catch((error) => this.#fail(error));
     void lock(base, Number.POSITIVE_INFINITY); // nobody shall delete what is in use
   }

@@ -5,12 +5,13 @@
  * the tab that won the election in home.ts. The only difference is how ports arrive.
  */
 import { listenForTabs } from '../client/bridge';
-import { clusterOfWorker } from '../client/cluster-names';
+import { clusterOfWorker, engineName } from '../client/cluster-names';
 import { Keeper } from './keeper';
 import { Parties } from './parties';
 
 const cluster = clusterOfWorker(self.name);
-const keeper = new Keeper(__MODULE__, new URL('../', self.location.href), cluster);
+const base = new URL('../', self.location.href);
+const keeper = new Keeper(__MODULE__, base, cluster);
 const parties = new Parties(keeper);
 
 if ('onconnect' in self) {
@@ -19,7 +20,7 @@ if ('onconnect' in self) {
   };
 } else {
   self.addEventListener('message', ({ data }: MessageEvent<MessagePort>) => parties.admit(data));
-  listenForTabs(cluster, (port) => parties.admit(port));
+  listenForTabs(engineName(base.pathname, __MODULE__.url, cluster), (port) => parties.admit(port));
 }
 
 self.addEventListener('error', (event) => {

@@ -1,9 +1,18 @@
 import type { ApiClient } from '../client';
 import type { EngineSettings, EngineState, EngineStats, Restart } from '../protocol';
-import { directApi, engineState, engineStats, refreshStats, restartEngine } from './engine/cluster';
+import {
+  directApi,
+  engineState,
+  engineStats,
+  refreshStats,
+  restartEngine,
+  scope,
+} from './engine/cluster';
 
 /** `kubetab` in the browser's own console. `fetch('api/v1/namespaces')` needs none of it. */
 export interface Developer {
+  /** The address of the API server, with a slash at its end: that of the page, which may lie in a folder. */
+  readonly api: string;
   /** The engine without the service worker in between; null before there is a connection. */
   readonly direct: ApiClient | null;
   readonly state: EngineState | null;
@@ -24,6 +33,7 @@ declare global {
 
 export function offerDeveloper(): void {
   const developer: Developer = {
+    api: scope.href,
     get direct() {
       return directApi();
     },

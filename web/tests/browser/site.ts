@@ -26,8 +26,10 @@ export async function openSite(): Promise<Site> {
 
 /** What is changed on its way. */
 interface Changes {
+  /** The paths that have a copy of the page. */
+  readonly folders?: readonly string[];
   /** The service worker, to stand for another version of it. */
-  readonly worker?: (text: string) => string;
+  readonly worker?: (text: string, folder: string) => string;
   /** The snapshot; null is a 404. */
   readonly snapshot?: (bytes: Buffer) => Buffer | null;
   /** The module passes it. */
@@ -61,6 +63,7 @@ export class Gate {
 
 /** Sends the headers of the page and content codings as bin/kubetab does. */
 export async function plain({
+  folders = ['/'],
   worker,
   snapshot,
   gate,
@@ -71,7 +74,11 @@ export async function plain({
     throw new Error('web/dist is missing. Run `npm run build -w web` first.');
   }
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
+    const asked = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname);
+    const [folder = '/nowhere/'] = folders
+      .filter((each) => asked.startsWith(each))
+      .sort((a, b) => b.length - a.length);
+    const path = asked.startsWith(folder) ? asked.slice(folder.length - 1) : folder;
     const file = join(dist, normalize(path === '/' ? '/index.html' : path));
     for (const [name, value] of Object.entries(headersOf(relative(dist, file)))) {
       response.setHeader(name, name === 'Content-Security-Policy' ? value + added : value);
@@ -94,7 +101,7 @@ export async function plain({
       return;
     }
     if (worker && path === '/sw.js') {
-      response.end(worker(readFileSync(file, 'utf8')));
+      response.end(worker(readFileSync(file, 'utf8'), folder));
       return;
     }
     if (snapshot && path.endsWith('.snapshot')) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   [browser, site] = await Promise.all([
     launch(),
     plain({
-      worker: (text) => text.replace(/(kubetab-page-)(?=[^'])/, `$1${version}-`),
+      worker: (text) => text.replace('PRECACHES + "', (name) => `${name}${version}-`),
     }),
   ]);
 });

@@ -8,6 +8,7 @@ import {
   lessonCluster,
   preparedCluster,
 } from '../../src/client/cluster-names';
+import { nameIn } from '../../src/client/folder';
 
 // public/early.js can import nothing: that it goes by the same names as the page and the workers is shown here.
 
@@ -17,6 +18,7 @@ const program = readFileSync(resolve(import.meta.dirname, '../../public/early.js
 );
 
 interface Visit {
+  readonly site?: string;
   readonly search?: string;
   readonly hash?: string;
   readonly session?: Record<string, string>;
@@ -24,14 +26,14 @@ interface Visit {
 }
 
 /** What a document finds at its beginning: its cluster, and the name of the worker that was begun. */
-function visit({ search = '', hash = '', session = {}, local = {} }: Visit) {
+function visit({ site = '/site/', search = '', hash = '', session = {}, local = {} }: Visit) {
   const storage = (values: Record<string, string>) => ({
     getItem: (key: string) => values[key] ?? null,
     setItem: (key: string, value: string) => {
       values[key] = value;
     },
   });
-  const dataset: { cluster?: string } = {};
+  const dataset: { cluster?: string; theme?: string } = {};
   let worker = '';
   const window = {
     localStorage: storage(local),
@@ -43,14 +45,14 @@ function visit({ search = '', hash = '', session = {}, local = {} }: Visit) {
     URL,
     URLSearchParams,
     location: { search, hash },
-    document: { baseURI: 'https://example.com/site/', documentElement: { dataset } },
+    document: { baseURI: `https://example.com${site}`, documentElement: { dataset } },
     SharedWorker: class {
       constructor(_url: string, { name }: { name: string }) {
         worker = name;
       }
     },
   });
-  return { cluster: dataset.cluster, worker, session };
+  return { cluster: dataset.cluster, theme: dataset.theme, worker, session };
 }
 
 test('a new tab is in the first cluster, whose worker has the name it always had', () => {
@@ -118,4 +120,11 @@ test('a worker of another name does not run', () => {
   for (const name of ['', 'other', 'kubetab{', 'kubetab{A}', 'kubetab{a}{b}']) {
     expect(() => clusterOfWorker(name)).toThrow(RangeError);
   }
+});
+
+test('the theme is that of this copy of the page, not of another one on the origin', () => {
+  const local = { 'kubetab.theme': 'dark', [nameIn('/site/', 'kubetab.theme')]: 'light' };
+  expect(visit({ local }).theme).toBe('light');
+  expect(visit({ local, site: '/' }).theme).toBe('dark');
+  expect(visit({ local, site: '/site/1.0/' }).theme).toBeUndefined();
 });

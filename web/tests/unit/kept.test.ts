@@ -1,6 +1,7 @@
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { nameIn } from '../../src/client/folder';
 import { Kept } from '../../src/engine/kept';
 import { KeptClusters } from '../../src/engine/kept-clusters';
 import type { Unkept } from '../../src/protocol';
@@ -55,7 +56,7 @@ test('clusters see nothing of each other, nor of a site in a folder below', asyn
 });
 
 test('what was kept before clusters had names is the first one, and counted', async () => {
-  const opening = indexedDB.open('kubetab', 1);
+  const opening = indexedDB.open(nameIn(SITE, 'kubetab'), 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore('journal');
   await new Promise((resolve) => {
     opening.onsuccess = resolve;
@@ -161,7 +162,7 @@ test('a cluster that was begun anew while there was no room has nothing of the o
 test('a record that cannot be read is told, and left as it is', async () => {
   const kept = own();
   await fill(kept, { a: [1] });
-  const opening = indexedDB.open('kubetab', 1);
+  const opening = indexedDB.open(nameIn(SITE, 'kubetab'), 1);
   await new Promise((resolve) => {
     opening.onsuccess = resolve;
   });
@@ -184,4 +185,24 @@ test('a record that cannot be read is told, and left as it is', async () => {
   expect(told.at(-1)).toBe(null);
   await fill(next, { z: [9] });
   expect(await entriesOf(own())).toEqual([['z', 9]]);
+});
+
+test('a copy of the page in another folder has a database of its own', async () => {
+  for (const [site, record] of [
+    ['/', bytes(1)],
+    ['/docs/', bytes(1, 2)],
+    ['/docs/1.0/', bytes(1, 2, 3)],
+  ] as const) {
+    for (const folder of [site, `${site}{mine}/`]) {
+      const kept = new Kept(`${folder}kubetab.1.snapshot`);
+      kept.keep('a', record, '');
+      await kept.flush();
+    }
+    expect(await new KeptClusters(site).list()).toMatchObject([
+      { name: 'own', bytes: record.length },
+      { name: 'mine', bytes: record.length },
+    ]);
+  }
+  const names = (await indexedDB.databases()).map(({ name }) => name);
+  expect(names.sort()).toEqual(['/docs/ kubetab', '/docs/1.0/ kubetab', 'kubetab']);
 });

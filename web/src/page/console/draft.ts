@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 import { recall, remember } from './storage';
 
 export interface HeaderRow {
@@ -26,7 +27,7 @@ export const FIRST: Draft = {
   example: 'list-namespaces',
 };
 
-const KEY = 'kubetab.draft';
+const KEY = nameHere('kubetab.draft');
 
 export const draft = signal<Draft>(recall<Draft>(KEY) ?? FIRST);
 draft.subscribe((value) => remember(KEY, value));

@@ -14,7 +14,7 @@ export const english = {
     'list-namespaces': {
       title: 'List namespaces',
       about:
-        'Every kind of object has a collection. Any script of this page gets the same answer: try fetch("/api/v1/namespaces") in the console of your browser.',
+        'Every kind of object has a collection. Any script of this page gets the same answer: try fetch("api/v1/namespaces") in the console of your browser.',
     },
     'get-namespace': {
       title: 'Get one object',

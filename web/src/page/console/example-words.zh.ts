@@ -13,7 +13,7 @@ export const chinese: Words = {
     'list-namespaces': {
       title: '列举命名空间',
       about:
-        '每种对象都有一个集合。此页面的任何脚本都会得到同样的响应：在浏览器控制台中试试 fetch("/api/v1/namespaces")。',
+        '每种对象都有一个集合。此页面的任何脚本都会得到同样的响应：在浏览器控制台中试试 fetch("api/v1/namespaces")。',
     },
     'get-namespace': {
       title: '读取一个对象',

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 import type { Draft } from './draft';
 import { recall, remember } from './storage';
 
@@ -10,7 +11,7 @@ export interface Past {
   readonly ms: number;
 }
 
-const KEY = 'kubetab.history';
+const KEY = nameHere('kubetab.history');
 const KEEP = 100;
 /** Longer bodies are not kept: the storage of a tab is small. */
 const KEEP_BODY = 64 * 1024;

@@ -3,6 +3,7 @@ import { suffixOf } from '../../client/cluster-names';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
+import { nameHere } from '../engine/name-here';
 import type { Prepared } from './prepared';
 
 /*
@@ -10,7 +11,7 @@ import type { Prepared } from './prepared';
  * visit; one that is begun anew has another.
  */
 
-const keyOf = (cluster: string) => `kubetab.cluster${suffixOf(cluster)}`;
+const keyOf = (cluster: string) => nameHere(`kubetab.cluster${suffixOf(cluster)}`);
 const KEY = keyOf(clusterHere);
 
 interface Named {

@@ -50,7 +50,7 @@ function renewLinked(): void {
 /** Connects to the engine, which starts it if no other tab has, and to the service worker. To be called once. */
 export function openCluster(): void {
   holdCluster();
-  ({ reopen } = findEngine(clusterHere, {
+  ({ reopen } = findEngine(scope.pathname, clusterHere, {
     onLink: adopt,
     onBroken: (why) =>
       die({ phase: 'dead', cause: 'worker', what: words.dead.what.worker, why, output: '' }),

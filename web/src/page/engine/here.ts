@@ -96,7 +96,7 @@ export async function tabsIn(): Promise<ReadonlyMap<string, number>> {
   for (const { name = '' } of locks?.held ?? []) {
     if (!name.startsWith(USED)) continue;
     const suffix = name.slice(USED.length);
-    const cluster = suffix === '' ? OWN : suffix.slice(1, -1);
+    const cluster = suffix === '' ? OWN : /^\{(.*)\}$/.exec(suffix)?.[1];
     if (isClusterName(cluster)) tabs.set(cluster, (tabs.get(cluster) ?? 0) + 1);
   }
   return tabs;

@@ -1,5 +1,6 @@
 import { suffixOf } from '../../client/cluster-names';
 import { scope } from '../engine/here';
+import { nameHere } from '../engine/name-here';
 
 /** Files that the editor shows, by their key `path`. */
 export const FILES = 'files';
@@ -11,7 +12,7 @@ const DATABASE = 'kubetab-workspace';
 /** The name of the database with the files of a cluster: each has its own, so that it can be deleted alone. */
 export function workspaceOf(cluster: string): string {
   const suffix = suffixOf(cluster);
-  return suffix ? `${DATABASE} ${scope.pathname}${suffix}` : DATABASE;
+  return suffix ? `${DATABASE} ${scope.pathname}${suffix}` : nameHere(DATABASE);
 }
 
 export function openWorkspaceDatabase(name: string): Promise<IDBDatabase> {

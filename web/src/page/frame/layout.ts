@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 
 /** Sizes of the panes as the visitor left them: shares of the room there is, and the drawer's height in pixels. */
 export interface Layout {
@@ -17,7 +18,7 @@ export interface Layout {
 /** A pane that fills the frame until it is made small again. */
 export type Maximised = 'left' | 'editor' | 'terminal' | 'drawer';
 
-const KEY = 'kubetab.layout';
+const KEY = nameHere('kubetab.layout');
 const FIRST: Layout = {
   left: 0.54,
   guide: 0.36,

@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const KEY = 'kubetab.theme';
+const KEY = nameHere('kubetab.theme');
 const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 
 export const theme = signal<Theme>(chosen());

@@ -1,4 +1,5 @@
 import { batch, signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 import type { Chinese } from './chinese';
 import { LANGUAGES, type Language, language } from './current';
 
@@ -14,7 +15,7 @@ import { LANGUAGES, type Language, language } from './current';
  * object says stays as it was said; such places are marked translate="no".
  */
 
-const KEY = 'kubetab.language';
+const KEY = nameHere('kubetab.language');
 const PARAMETER = 'lang';
 const TAGS: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-Hans' };
 

@@ -1,14 +1,15 @@
 import { computed, signal } from '@preact/signals';
 import { isClusterName, kindOf, lessonCluster } from '../../client/cluster-names';
 import { clusterHere, lastOwn, switchTo } from '../engine/here';
+import { nameHere } from '../engine/name-here';
 import { address, go, route } from '../frame/route';
 import { lessonPlace, pathOf } from './place';
 
 /** What the course begins with. */
 export const FIRST_LESSON = 'first/request';
 
-const KEY = 'kubetab.lesson-here';
-const OFFER = 'kubetab.lessons.offer';
+const KEY = nameHere('kubetab.lesson-here');
+const OFFER = nameHere('kubetab.lessons.offer');
 
 /** Whether the cluster of this tab is a lesson's. */
 export const inLesson = kindOf(clusterHere) === 'lesson';

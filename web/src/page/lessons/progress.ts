@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { nameHere } from '../engine/name-here';
 import type { CheckState, StepState } from './follow';
 
 /**
@@ -38,7 +39,7 @@ export const NOTHING: Progress = {
   at: 0,
 };
 
-const PREFIX = 'kubetab.lesson.';
+const PREFIX = nameHere('kubetab.lesson.');
 /** Longer is none of ours. */
 const LARGEST = 60_000;
 const MOST = 200;

@@ -1,6 +1,7 @@
 import '../style/requests.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { scope } from '../engine/here';
 import { bytes, clock, duration } from '../parts/format';
 import { useRowWindow } from '../parts/rows';
 import { verbClass } from '../parts/verbs';
@@ -211,7 +212,7 @@ function Row({ record, chosen, onChoose }: RowProps) {
       <td class={`col-method ${verbClass(verb)}`} translate={false}>
         {record.method}
       </td>
-      <td class="col-path" title={record.path} translate={false}>
+      <td class="col-path" title={addressOf(record.path)} translate={false}>
         <button type="button" class="row-button" aria-pressed={chosen} tabIndex={chosen ? 0 : -1}>
           {record.path}
         </button>
@@ -241,4 +242,9 @@ function Row({ record, chosen, onChoose }: RowProps) {
       <td class="col-at">{clock(record.begin)}</td>
     </tr>
   );
+}
+
+/** What a script of the page asks for: the API of a copy in a folder lies in that folder. */
+function addressOf(path: string): string {
+  return scope.pathname.slice(0, -1) + path;
 }

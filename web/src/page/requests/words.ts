@@ -17,7 +17,7 @@ export const english = {
   count: (shown: number, all: number) =>
     shown === all ? number(all) : `${number(shown)} of ${number(all)}`,
   empty:
-    'No request yet. Run a command, apply a file, or try in the browser console: await (await fetch("/api/v1/namespaces")).json()',
+    'No request yet. Run a command, apply a file, or try in the browser console: await (await fetch("api/v1/namespaces")).json()',
   emptyFiltered: 'No request matches.',
   columns: {
     method: 'Method',

@@ -16,7 +16,7 @@ export const chinese: Words = {
   clear: '清除',
   count: (shown, all) => (shown === all ? number(all) : `${number(shown)} / ${number(all)}`),
   empty:
-    '尚无请求。请运行一条命令，应用一个文件，或在浏览器控制台中试试：await (await fetch("/api/v1/namespaces")).json()',
+    '尚无请求。请运行一条命令，应用一个文件，或在浏览器控制台中试试：await (await fetch("api/v1/namespaces")).json()',
   emptyFiltered: '没有匹配的请求。',
   columns: {
     method: '方法',

@@ -1,5 +1,7 @@
+import { nameHere } from '../engine/name-here';
+
 /** What the terminal remembers. */
-const KEY = 'kubetab.terminal.history';
+const KEY = nameHere('kubetab.terminal.history');
 const MOST = 1000;
 
 /** The lines that were entered, kept over reloads and shared by the tabs of the site. */

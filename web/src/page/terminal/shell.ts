@@ -2,6 +2,7 @@ import { batch, effect, signal } from '@preact/signals';
 import { suffixOf } from '../../client/cluster-names';
 import { directApi, engineState, untilReady } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
+import { nameHere } from '../engine/name-here';
 import { Connection } from './connection';
 import { keep, keepLine, pastLines, recall } from './history';
 import type { ShellMessage } from './messages';
@@ -78,8 +79,8 @@ function until(holds: () => boolean): Promise<void> {
 let typedBefore = '';
 let session: Session | null = null;
 
-const ID = `kubetab.terminal${suffixOf(clusterHere)}`;
-const SCREEN = `kubetab.terminal.screen${suffixOf(clusterHere)}`;
+const ID = nameHere(`kubetab.terminal${suffixOf(clusterHere)}`);
+const SCREEN = nameHere(`kubetab.terminal.screen${suffixOf(clusterHere)}`);
 /** Between two tries to reach an engine, in ms. */
 const PAUSE = 1000;
 /** How much of what was printed is shown again after a reload. */
