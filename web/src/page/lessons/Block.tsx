@@ -34,18 +34,25 @@ function CodeBlock({ block }: { block: Code }) {
   const actions = block.actions ?? [];
   const isRequest = language === 'http';
   const isCommand = actions.includes('run') || (actions.includes('put') && !isRequest);
+  const table = language === 'text' && /\S {2,}/.test(text);
   const caused = isCommand || isRequest ? seenOf(text, language) : [];
   return (
     <div class="code-block">
-      <div class={`code-text ${isFolded(language) ? 'is-folded' : ''}`}>
+      <div class={`code-text ${table ? '' : 'is-folded'}`}>
         <pre
           translate={false}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
           tabIndex={0}
         >
-          <code>{text.trimEnd()}</code>
+          <code>{table ? text.trimEnd() : lines(text.trimEnd())}</code>
         </pre>
-        <CopyButton label={words.block.copy} title={words.block.copy} text={() => text.trimEnd()} />
+        {!table && (
+          <CopyButton
+            label={words.block.copy}
+            title={words.block.copy}
+            text={() => text.trimEnd()}
+          />
+        )}
       </div>
       <div class="code-actions">
         {actions.includes('run') && (
@@ -79,8 +86,14 @@ function CodeBlock({ block }: { block: Code }) {
   );
 }
 
-/** A long command goes on in the next line; what is laid out in lines of its own scrolls. */
-const isFolded = (language: string) => language === 'sh' || language === 'http';
+/** A long line goes on below, further in than it begins. A table would not be read so: it scrolls. */
+const lines = (text: string) =>
+  text.split(/(?<=\n)/).map((line, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a line has no other name, and the text of a block never changes
+    <span key={i} class="code-line" style={{ '--indent': `${line.search(/\S|$/)}ch` }}>
+      {line}
+    </span>
+  ));
 
 /** Runs a script in the terminal, which on a phone is a screen of its own. */
 export function runHere(text: string): void {
