@@ -23,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
@@ -475,8 +474,7 @@ func TestPlacesOfKinds(t *testing.T) {
 
 // TestBundlePath: who may, and what is answered.
 func TestBundlePath(t *testing.T) {
-	// Not the shared engine: the tests of other feature gates, which come next, need that none runs.
-	e := start(t, Config{Tokens: map[string]user.Info{testToken: viewer}})
+	e := sharedEngine(t)
 	for _, token := range []string{"", testToken} {
 		if r, body := getAs(t, e, token, BundlePath); r.StatusCode != http.StatusForbidden {
 			t.Errorf("as %q: %s %s", token, r.Status, body)

@@ -17,9 +17,6 @@ import (
 	"github.com/kubetab/kubetab/core/etcd"
 )
 
-// Test files run in the order of their names: this one comes before any that
-// starts the shared engine, whose settings would then be the only ones.
-
 // TestEveryVersionOfferedStarts: what ChoicesFor offers boots and says so, and
 // what is not offered is refused.
 func TestEveryVersionOfferedStarts(t *testing.T) {

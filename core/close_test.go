@@ -16,8 +16,11 @@ import (
 // engine.
 
 // leaks are the goroutines there are now, and those that upstream does not
-// tie to a server.
-func leaks() []goleak.Option {
+// tie to a server. Other engines than the test's begin goroutines at any time:
+// there is none.
+func leaks(t *testing.T) []goleak.Option {
+	t.Helper()
+	closeSharedEngine(t)
 	return []goleak.Option{
 		goleak.IgnoreCurrent(),
 		// A read that waits for the watch cache starts a timer of three seconds
@@ -33,7 +36,7 @@ func leaks() []goleak.Option {
 }
 
 func TestCloseEndsEveryGoroutine(t *testing.T) {
-	ignore := leaks()
+	ignore := leaks(t)
 	e, err := New(t.Context(), Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +60,7 @@ func TestCloseEndsEveryGoroutine(t *testing.T) {
 }
 
 func TestCloseWhileStarting(t *testing.T) {
-	ignore := leaks()
+	ignore := leaks(t)
 	e, err := New(t.Context(), Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +96,7 @@ func TestNewLeavesNothingBehindWhenItFails(t *testing.T) {
 		"two stores":              {Config{Store: new(etcd.DB), EtcdServers: []string{"http://127.0.0.1:1"}}, "choose one"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ignore := leaks()
+			ignore := leaks(t)
 			_, err := New(t.Context(), tc.cfg)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("New: %v, want %q", err, tc.want)
@@ -104,6 +107,7 @@ func TestNewLeavesNothingBehindWhenItFails(t *testing.T) {
 }
 
 func TestTheEmulatedVersionEndsWithTheEngine(t *testing.T) {
+	closeSharedEngine(t)
 	for _, tc := range []struct{ emulated, want string }{{"1.36", `"emulationMinor": "36"`}, {"", `"emulationMinor": "37"`}} {
 		e, err := New(t.Context(), Config{EmulatedVersion: tc.emulated})
 		if err != nil {
@@ -127,7 +131,7 @@ func TestARefusedStartLeavesNoGoroutine(t *testing.T) {
 		"controller": {Controllers: []string{"no-such-controller"}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			ignore := leaks()
+			ignore := leaks(t)
 			if e, err := New(t.Context(), cfg); err == nil {
 				t.Error("the engine started", e.Close())
 			}

@@ -39,6 +39,9 @@ var viewer = &user.DefaultInfo{Name: "vera", Groups: []string{"viewers", user.Al
 // start returns a ready engine that is closed when the test ends.
 func start(t *testing.T, cfg Config) *Engine {
 	t.Helper()
+	if cfg.EmulatedVersion != "" || len(cfg.FeatureGates) > 0 {
+		closeSharedEngine(t)
+	}
 	e, err := New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -57,29 +60,44 @@ func start(t *testing.T, cfg Config) *Engine {
 }
 
 // shared is the engine of the tests that change nothing about engines.
-var shared = struct {
-	once   sync.Once
+var shared struct {
 	engine *Engine
 	audit  auditLog
-	err    error
-}{}
+}
 
+// sharedEngine starts it, where no test before has.
 func sharedEngine(t *testing.T) *Engine {
 	t.Helper()
-	shared.once.Do(func() {
-		shared.engine, shared.err = New(context.Background(), Config{
-			AuditSink: &shared.audit,
-			RootCA:    testRootCA(),
-			Tokens:    map[string]user.Info{testToken: viewer},
-		})
-		if shared.err == nil {
-			shared.err = shared.engine.Ready(context.Background())
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	if shared.engine != nil {
+		return shared.engine
 	}
-	return shared.engine
+	e, err := New(context.Background(), Config{
+		AuditSink: &shared.audit,
+		RootCA:    testRootCA(),
+		Tokens:    map[string]user.Info{testToken: viewer},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.engine = e
+	if err := e.Ready(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// closeSharedEngine makes room for an engine with other feature gates, which are one set per process. The next test that
+// asks for the shared engine has a new one.
+func closeSharedEngine(t *testing.T) {
+	t.Helper()
+	if shared.engine == nil {
+		return
+	}
+	err := shared.engine.Close()
+	shared.engine = nil
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestMain(m *testing.M) {
