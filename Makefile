@@ -41,6 +41,8 @@ LISTEN ?= 127.0.0.1:6443
 HTTP   ?= 127.0.0.1:8080
 URL    ?=
 TOKEN  ?=
+# Kind of static host: see docs/hosting.md.
+TARGET ?= plain
 # Folder of the module that tests run.
 ENGINE ?= build/wasm
 # What a target needs to have been built; nothing where BUILT says that it is.
@@ -126,6 +128,10 @@ profile: wasm native ## find out which functions a running engine calls, for was
 .PHONY: page
 page: setup wasm ## build web/dist, the page with the module beside it
 	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web
+
+.PHONY: site
+site: setup wasm ## lay out build/site/TARGET for a static host, TARGET=plain, pages or worker: see docs/hosting.md
+	@scripts/step "lay out the page for a static host ($(TARGET))" env KUBETAB_BROTLI=$(BROTLI) KUBETAB_TARGET=$(TARGET) npm run --silent build -w web
 
 .PHONY: build
 build: setup native page ## build everything, with .br and .gz variants for a web server
@@ -228,6 +234,7 @@ test-lessons: $(call needs,wasm)
 .PHONY: test-web test-timing
 test-web: $(call needs,page chromium)
 	@scripts/step "tests of the page" npm test --silent -w web
+	@scripts/step "lay out the page for a static host" env KUBETAB_TARGET=plain npm run --silent build -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
 test-timing: $(call needs,page chromium) ## the tests that measure time, with nothing beside them
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core -run '^TestManyPods$$'

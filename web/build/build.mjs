@@ -2,6 +2,7 @@
 // also as .br and .gz.
 //
 //   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
+//   KUBETAB_TARGET   kind of static host; lays out build/site/<kind> instead of web/dist. See docs/hosting.md
 //   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
 // The two are compressed once: the variants are kept in build/web under their hashes and copied from there.
@@ -30,12 +31,25 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { build } from 'vite';
-import { headersFile } from '../headers/headers.mjs';
+import { headersFile, metaPolicy } from '../headers/headers.mjs';
 import { pageConfig, serviceWorkerConfig } from './config.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const root = resolve(web, '..');
-const dist = join(web, 'dist');
+const TARGETS = {
+  // Sends files as they are, under any name and type: the page unpacks the large ones by itself.
+  plain: { isPacked: true, setsHeaders: true },
+  // The same, and no headers of ours.
+  pages: { isPacked: true, setsHeaders: false },
+  // Sends .br and .gz in the place of the file they belong to.
+  worker: { isPacked: false, setsHeaders: true },
+};
+const target = process.env.KUBETAB_TARGET ?? '';
+const layout = TARGETS[target];
+const isPacked = layout?.isPacked ?? false;
+const dist = target ? join(root, 'build/site', target) : join(web, 'dist');
+/** Of a file on a static host: 25 MiB is Cloudflare's limit, and the lowest that is known. */
+const LARGEST = 25 * 1024 * 1024;
 const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const kept = join(root, 'build/web');
 const quality = Number(process.env.KUBETAB_BROTLI ?? 9);
@@ -53,6 +67,10 @@ function fail(words) {
 if (!Number.isInteger(quality) || quality < 0 || quality > 11) {
   fail(`KUBETAB_BROTLI must be a number from 0 to 11, not "${process.env.KUBETAB_BROTLI}".`);
 }
+if (target && !layout) {
+  fail(`TARGET must be one of ${Object.keys(TARGETS).join(', ')}, not "${target}".`);
+}
+if (target && quality === 0) fail('A static host needs compressed files: BROTLI must not be 0.');
 for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
   if (!existsSync(join(wasmDir, name))) {
     fail(
@@ -74,12 +92,14 @@ const info = {
   ...(snapshot && { snapshot: snapshot.info }),
   ...(rest && { rest: rest.info }),
 };
-const shared = { module: info, wasmExec: join(wasmDir, 'wasm_exec.js') };
+const shared = { module: info, packed: isPacked, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
 const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
 const lessons = await writeLessons();
 await tellEarly();
+// Hosts that send no headers obey it, and others as well: what both say holds.
+if (isPacked) await addPolicy('index.html');
 const fingerprint = createHash('sha256');
 for (const file of ['index.html', ...files, ...lessons]) {
   fingerprint.update(file).update(await readFile(join(dist, file)));
@@ -88,7 +108,8 @@ await build(
   serviceWorkerConfig({
     ...shared,
     outDir: dist,
-    precache: files,
+    // The system asks for the icons when the page is installed.
+    precache: files.filter((file) => !file.startsWith('icons/')),
     lessons,
     build: prepared
       .reduce((sum, { info }) => sum.update(info.url), fingerprint)
@@ -97,16 +118,28 @@ await build(
   }),
 );
 for (const { info, files } of prepared) {
-  for (const [suffix, path] of files) await copyFile(path, join(dist, info.url + suffix));
+  for (const [suffix, path] of files) {
+    const { size } = await stat(path);
+    if (isPacked ? suffix === '.gz' : !target || size <= LARGEST) {
+      await copyFile(path, join(dist, info.url + suffix));
+    }
+  }
 }
-await writeFile(
-  join(dist, '_headers'),
-  headersFile((await list(dist)).filter((f) => !/\.(br|gz)$/.test(f))),
-);
 const sizes = await compressAssets([...files, ...lessons, 'index.html', 'sw.js']);
+if (target === 'pages') await writeFile(join(dist, '.nojekyll'), '');
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-say(`web/dist is ready after ${seconds(began)}`);
+if (layout?.setsHeaders ?? true) {
+  const names = (await list(dist)).filter((file) => !isVariant(file));
+  // One that is too large lies there as its variants alone, and is asked for by its own name.
+  if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
+  await writeFile(join(dist, '_headers'), headersFile([...new Set(names)]));
+}
+for (const file of target ? await list(dist) : []) {
+  const { size } = await stat(join(dist, file));
+  if (size > LARGEST) fail(`${file} has ${size} bytes; static hosts take ${LARGEST} at most.`);
+}
+say(`${relative(root, dist)} is ready after ${seconds(began)}`);
 
 /** Tells early.js what the engine worker's script is called in this build, and which lessons there are. */
 async function tellEarly() {
@@ -120,6 +153,18 @@ async function tellEarly() {
     .replace('__WORKER__', `./${workers[0]}`)
     .replace('__LESSON_IDS__', ids.join(' '));
   await writeFile(path, text);
+}
+
+/** Puts the content security policy into a document, before anything that it is about. */
+async function addPolicy(name) {
+  const path = join(dist, name);
+  const text = await readFile(path, 'utf8');
+  const changed = text.replace(
+    '<meta charset="utf-8" />',
+    (first) => `${first}\n    ${metaPolicy(name)}`,
+  );
+  if (changed === text) fail(`${name} has no place for its content security policy.`);
+  await writeFile(path, changed);
 }
 
 /** Lays out lessons/, a file for each lesson and language. Returns their names. */
@@ -143,11 +188,11 @@ async function prepare(extension) {
   if (quality > 0) {
     await mkdir(kept, { recursive: true });
     const variants = [
-      ['br', '.br', `br${quality}-3-64`, () => brotli(quality, size)],
+      !isPacked && ['br', '.br', `br${quality}-3-64`, () => brotli(quality, size)],
       ['gzip', '.gz', 'gz', () => createGzip({ level: 9 })],
     ];
     await Promise.all(
-      variants.map(async ([coding, suffix, label, compressor]) => {
+      variants.filter(Boolean).map(async ([coding, suffix, label, compressor]) => {
         const target = join(kept, `${name}.${label}`);
         if (!existsSync(target)) await compress(source, size, target, coding, compressor());
         info[coding] = (await stat(target)).size;
@@ -198,6 +243,11 @@ async function forget() {
   }
 }
 
+/** A file that is sent in the place of another one. */
+function isVariant(file) {
+  return /\.(br|gz)$/.test(file) && !(isPacked && file.endsWith('.gz'));
+}
+
 /** Sizes of the page's own files; compresses those that are text, unless told not to. */
 async function compressAssets(names) {
   const sizes = [];
@@ -206,7 +256,7 @@ async function compressAssets(names) {
     const bytes = await readFile(path);
     const entry = { path: file, bytes: bytes.length };
     sizes.push(entry);
-    if (quality === 0 || !/\.(html|js|css|svg|json|webmanifest)$/.test(file)) continue;
+    if (quality === 0 || isPacked || !/\.(html|js|css|svg|json|webmanifest)$/.test(file)) continue;
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
     const br = brotliCompressSync(bytes, { params });
     const gzip = gzipSync(bytes, { level: 9 });

@@ -32,13 +32,17 @@ const terminalEarlyPlugin = {
 
 const TARGET = 'es2022';
 
-export function pageConfig({ module, wasmExec, outDir }) {
+/**
+ * @param {object} options
+ * @param {boolean} [options.packed] whether the host has the module as .gz alone
+ */
+export function pageConfig({ module, wasmExec, outDir, packed = false }) {
   return {
     configFile: false,
     root: web,
     base: './',
     logLevel: 'warn',
-    define: { __MODULE__: JSON.stringify(module) },
+    define: { __MODULE__: JSON.stringify(module), __PACKED__: String(packed) },
     plugins: [wasmExecPlugin(wasmExec), terminalEarlyPlugin],
     worker: { format: 'es', plugins: () => [wasmExecPlugin(wasmExec)] },
     build: {
@@ -54,7 +58,7 @@ export function pageConfig({ module, wasmExec, outDir }) {
   };
 }
 
-export function serviceWorkerConfig({ module, outDir, precache, lessons, build }) {
+export function serviceWorkerConfig({ module, packed, outDir, precache, lessons, build }) {
   return {
     configFile: false,
     root: web,
@@ -62,6 +66,7 @@ export function serviceWorkerConfig({ module, outDir, precache, lessons, build }
     logLevel: 'warn',
     define: {
       __MODULE__: JSON.stringify(module),
+      __PACKED__: String(packed),
       __PRECACHE__: JSON.stringify(precache),
       __LESSONS__: JSON.stringify(lessons),
       __BUILD__: JSON.stringify(build),

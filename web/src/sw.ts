@@ -30,7 +30,7 @@ import { nameIn } from './client/folder';
 import { EngineLink } from './client/link';
 import { Routes } from './client/routes';
 import { forbidden, toResponse, unavailable } from './client/status';
-import { type FileInfo, keptFile, offlineCache } from './engine/download';
+import { addressOf, type FileInfo, keepGzipped, keptFile, offlineCache } from './engine/download';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
 const sw = self as unknown as ServiceWorkerGlobalScope;
@@ -95,7 +95,7 @@ async function keepLessons(): Promise<void> {
 
 async function keepFiles(): Promise<void> {
   const { snapshot, rest } = __MODULE__;
-  const address = (file: FileInfo) => new URL(file.url, SCOPE).href;
+  const address = (file: FileInfo) => addressOf(file, SCOPE).href;
   const all = [__MODULE__, snapshot, rest].filter((file) => file !== undefined).map(address);
   const cache = await offlineCache(SCOPE.pathname);
   const kept = (await cache.keys()).map((request) => request.url);
@@ -111,10 +111,8 @@ async function keepFiles(): Promise<void> {
 async function keepFile(cache: Cache, url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { cache: 'force-cache', priority: 'low' });
-    if (!response.ok || !response.body) return false;
-    const type = response.headers.get('content-type') ?? 'application/octet-stream';
-    const body = response.body.pipeThrough(new CompressionStream('gzip'));
-    await cache.put(url, new Response(body, { headers: { 'content-type': type } }));
+    if (!response.ok) return false;
+    await keepGzipped(cache, url, response);
     return true;
   } catch {
     return false; // there is no network, or no room
@@ -188,12 +186,12 @@ sw.addEventListener('fetch', (event) => {
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
   // to the browser's HTTP cache, beside which it can keep the compiled code.
   if (request.method !== 'GET') return;
-  if (path.endsWith('.rest.wasm')) {
+  if (/\.rest\.wasm(\.gz)?$/.test(path)) {
     // The engine worker stands still until it has this, and could not look for it itself.
     event.respondWith(fetch(request).catch(async () => (await keptFile(url)) ?? Response.error()));
     return;
   }
-  if (/\.(wasm|snapshot)$/.test(path)) return;
+  if (/\.(wasm|snapshot)(\.gz)?$/.test(path)) return;
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 

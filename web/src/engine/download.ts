@@ -1,3 +1,5 @@
+import { gunzipSync } from 'fflate';
+import { joined } from '../client/bytes';
 import { nameIn } from '../client/folder';
 
 /** A file that the build has named after its content, and what it weighs; written into the worker by build/build.mjs. */
@@ -8,6 +10,11 @@ export interface FileInfo {
   /** Bytes on the wire by content coding; absent where the build made no such variant. */
   readonly br?: number;
   readonly gzip?: number;
+}
+
+/** Where a file is: on a host that cannot send it compressed, the compressed file itself. */
+export function addressOf({ url }: FileInfo, base: URL): URL {
+  return new URL(__PACKED__ ? `${url}.gz` : url, base);
 }
 
 /** Bytes that have arrived, of `total`, and what the whole costs on the wire. */
@@ -31,7 +38,7 @@ export function offlineCache(site: string): Promise<Cache> {
  * @throws DownloadError when it cannot be had
  */
 export async function download(info: FileInfo, base: URL): Promise<Response> {
-  const url = new URL(info.url, base);
+  const url = addressOf(info, base);
   let response: Response;
   try {
     response = await fetch(url, { credentials: 'same-origin' });
@@ -48,17 +55,71 @@ export async function download(info: FileInfo, base: URL): Promise<Response> {
       `The server answered ${response.status} ${response.statusText} to ${url.pathname}.`,
     );
   }
-  return response;
+  if (!__PACKED__ || !response.body) return response;
+  const { body, isGzip } = await peek(response.body);
+  return responseOf(url, isGzip ? body.pipeThrough(new DecompressionStream('gzip')) : body);
+}
+
+/** `body` as its file's content type says, whatever the host has called it: browsers compile nothing else. */
+function responseOf(url: URL, body: BodyInit): Response {
+  const isModule = /\.wasm(\.gz)?$/.test(url.pathname);
+  const type = isModule ? 'application/wasm' : 'application/octet-stream';
+  return new Response(body, { headers: { 'content-type': type } });
+}
+
+/** Hosts may say that a file named .gz is a coding of another one, and browsers then unpack it. */
+async function peek(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<{ body: ReadableStream<Uint8Array<ArrayBuffer>>; isGzip: boolean }> {
+  const reader = body.getReader();
+  let start = new Uint8Array();
+  for (let done = false; !done && start.length < GZIP.length; ) {
+    const next = await reader.read();
+    done = next.done;
+    if (next.value) start = joined([start, next.value], start.length + next.value.length);
+  }
+  const whole = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(start),
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { body: whole, isGzip: isGzipped(start) };
+}
+
+const GZIP = [0x1f, 0x8b];
+
+function isGzipped(bytes: Uint8Array): boolean {
+  return GZIP.every((byte, i) => bytes[i] === byte);
 }
 
 /**
  * Fetches a file while everything else in this worker stands still: Go is in the middle of a call. Without a network
- * the service worker answers with what is kept.
+ * the service worker answers with what is kept. What fails is tried again: without these bytes the engine ends.
  *
  * @throws DownloadError when it cannot be had
  */
 export function downloadNow(info: FileInfo, base: URL): Uint8Array {
-  const url = new URL(info.url, base);
+  const url = addressOf(info, base);
+  for (let tries = 1; ; tries++) {
+    try {
+      const bytes = requestNow(url);
+      return __PACKED__ && isGzipped(bytes)
+        ? gunzipSync(bytes, { out: new Uint8Array(info.bytes) })
+        : bytes;
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
+  }
+}
+
+/** How often a file is asked for while everything stands still. */
+const TRIES = 3;
+
+function requestNow(url: URL): Uint8Array {
   const request = new XMLHttpRequest();
   request.open('GET', url, false);
   request.responseType = 'arraybuffer';
@@ -75,6 +136,18 @@ export function downloadNow(info: FileInfo, base: URL): Uint8Array {
   return new Uint8Array(request.response as ArrayBuffer);
 }
 
+/**
+ * Keeps the answer to an address, gzipped.
+ *
+ * @throws TypeError when the body breaks, and DOMException of the name QuotaExceededError when there is no room
+ */
+export async function keepGzipped(cache: Cache, url: string, response: Response): Promise<void> {
+  if (!response.body) return;
+  const { body, isGzip } = await peek(response.body);
+  const gzip = isGzip ? body : body.pipeThrough(new CompressionStream('gzip'));
+  await cache.put(url, responseOf(new URL(url), gzip));
+}
+
 /** What the service worker has kept of an address, or null. */
 export async function keptFile(url: URL): Promise<Response | null> {
   if (!('caches' in globalThis)) return null;
@@ -85,14 +158,12 @@ export async function keptFile(url: URL): Promise<Response | null> {
     return null; // storage is closed to this site
   }
   if (!kept?.body) return null;
-  const type = kept.headers.get('content-type');
-  return new Response(kept.body.pipeThrough(new DecompressionStream('gzip')), {
-    headers: type ? { 'content-type': type } : {},
-  });
+  return responseOf(url, kept.body.pipeThrough(new DecompressionStream('gzip')));
 }
 
 /** What `response` costs on the wire: known by its content coding, because Content-Length is not passed on. */
 export function transferSize(response: Response, info: FileInfo): number {
+  if (__PACKED__) return info.gzip ?? info.bytes;
   const coding = response.headers.get('content-encoding');
   return (coding === 'br' ? info.br : coding === 'gzip' ? info.gzip : undefined) ?? info.bytes;
 }
@@ -105,7 +176,8 @@ export function transferSize(response: Response, info: FileInfo): number {
  */
 export function together(awaited: readonly (FileInfo | null)[], onBytes: OnBytes): OnBytes[] {
   const parts = awaited.map(
-    (info): Parameters<OnBytes> => (info ? [0, info.bytes, info.br ?? info.bytes] : [0, 0, 0]),
+    (info): Parameters<OnBytes> =>
+      info ? [0, info.bytes, info.br ?? info.gzip ?? info.bytes] : [0, 0, 0],
   );
   return parts.map((_, i) => (...now) => {
     parts[i] = now;

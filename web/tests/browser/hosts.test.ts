@@ -1,0 +1,126 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize, resolve } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controlled, launch, PATIENCE, ready } from './browser';
+import type { Site } from './site';
+
+// The layout for a host that can do nothing: it sends files as they are, in a folder, without headers of ours.
+
+const FOLDER = '/user/some%20page/';
+const site = resolve(import.meta.dirname, '../../../build/site/plain');
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser?.close());
+
+/** The types that every host knows; wasm is not among them. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.gz': 'application/gzip',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+};
+
+/** @param says that what is compressed has a content coding, as some hosts do: browsers unpack it then */
+async function host(says: boolean): Promise<Site> {
+  if (!existsSync(join(site, 'index.html'))) {
+    throw new Error('build/site/plain is missing. Run `make site TARGET=plain` first.');
+  }
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://x');
+    const below = pathname.startsWith(FOLDER) ? pathname.slice(FOLDER.length) : '..';
+    const file = join(site, normalize(decodeURIComponent(below) || 'index.html'));
+    if (!file.startsWith(site) || !existsSync(file) || !statSync(file).isFile()) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
+    if (says && file.endsWith('.gz')) response.setHeader('Content-Encoding', 'gzip');
+    response.end(readFileSync(file));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${FOLDER}`,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Runs a line in the terminal on an empty screen, and waits until what is there matches. */
+async function run(page: Page, line: string, sees: RegExp): Promise<void> {
+  const screen = page.locator('.terminal .xterm-rows');
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type(`clear; ${line}\n`);
+  // biome-ignore lint/performance/useDomNodeTextContent: the text of the DOM does not tell where a row ends
+  await expect.poll(() => screen.innerText()).toMatch(sees);
+}
+
+test('a host that compresses nothing and sends no headers is enough, and then none is needed', async () => {
+  const served = await host(false);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(served.url);
+  await ready(page);
+  await controlled(page);
+  expect(await page.evaluate(async () => (await fetch('api/v1/namespaces')).status)).toBe(200);
+  // The policy of the document holds.
+  const violated = await page.evaluate(async () => {
+    const told = new Promise<string>((resolve) => {
+      addEventListener('securitypolicyviolation', (event) => resolve(event.violatedDirective));
+    });
+    await fetch('http://127.0.0.1:9/').catch(() => undefined);
+    return told;
+  });
+  expect(violated).toBe('connect-src');
+
+  await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ type: 'keep-module' });
+  });
+  const kept = () =>
+    page.evaluate(async () => {
+      const names = (await caches.keys()).filter((name) => name.endsWith('kubetab-module'));
+      const [cache] = await Promise.all(names.map((name) => caches.open(name)));
+      return (await cache?.keys())?.length ?? 0;
+    });
+  const { module } = JSON.parse(readFileSync(join(site, 'manifest.json'), 'utf8'));
+  await expect.poll(kept, { timeout: 4 * PATIENCE }).toBe('rest' in module ? 3 : 2);
+
+  await served.close();
+  await page.reload();
+  await ready(page);
+  await run(page, 'kubectl create deployment web --image=nginx', /deployment.apps\/web created/);
+  await run(page, 'kubectl get pods', /web-\S+ +\d\/1/);
+  await run(page, 'kubectl explain pod | head -n 2', /KIND: +Pod/);
+  await context.close();
+});
+
+test('so is one that has browsers unpack the files, and the engine starts from nothing there', async () => {
+  const served = await host(true);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  // Other settings than the snapshot's need what is seldom called.
+  await page.goto(`${served.url}?nodes=1`);
+  await page.waitForFunction(
+    () => {
+      const { state } = window.kubetab;
+      return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
+    },
+    null,
+    { timeout: 4 * PATIENCE },
+  );
+  await context.close();
+  await served.close();
+});
