@@ -25,7 +25,11 @@ export function newBrowser(): { readonly url: string; readonly browser: Browser 
 }
 
 /** The site for the tests of a file, and for each of them a visitor who has never been there. */
-export function newVisitors(): { readonly url: string; readonly context: BrowserContext } {
+export function newVisitors(): {
+  readonly url: string;
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+} {
   const here = newBrowser();
   let context: BrowserContext;
   beforeEach(async () => {
@@ -35,6 +39,9 @@ export function newVisitors(): { readonly url: string; readonly context: Browser
   return {
     get url() {
       return here.url;
+    },
+    get browser() {
+      return here.browser;
     },
     get context() {
       return context;

@@ -6,7 +6,8 @@ import { notice } from '../engine/cluster';
 import { clusterHere, setTitle, switchTo, titleOf } from '../engine/here';
 import { textOf } from '../files/engine-files';
 import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
-import { askToStay, dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
+import { dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
+import { askToStay } from './stay';
 import { words } from './words';
 
 /*

@@ -13,10 +13,12 @@ import {
   titled,
   titleOf,
 } from '../engine/here';
+import { unmarkKept } from '../engine/kept-mark';
 import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
 import { words as frameWords } from '../words';
 import { passOn } from './cluster-name';
 import { CLUSTERS, type Prepared, startPrepared } from './prepared';
+import { askToStay } from './stay';
 import { words } from './words';
 
 export interface ClusterInfo {
@@ -103,6 +105,7 @@ export async function reset(name: string): Promise<void> {
   if (name !== clusterHere) {
     await unused(name);
     await told(kept.remove(name));
+    unmarkKept(name);
     passOn(null, name);
     await list();
     return;
@@ -157,20 +160,12 @@ export async function remove(name: string): Promise<void> {
   if (name === OWN) throw new Error(words.clusters.stays);
   await unused(name);
   await told(kept.remove(name));
+  unmarkKept(name);
   await dropFiles(name);
   passOn(null, name);
   setTitle(name, '');
   if (name !== clusterHere) await list();
   else switchTo(lastOwn() === name ? OWN : lastOwn(), { hash: '#cluster' });
-}
-
-/** Asks the browser not to delete what it keeps when the disk becomes full; it may ask the visitor. */
-export async function askToStay(): Promise<void> {
-  try {
-    if (!(await navigator.storage.persisted())) await navigator.storage.persist();
-  } catch {
-    // Then it is kept as long as the browser likes.
-  }
 }
 
 function preparedOf(name: string): Prepared | undefined {

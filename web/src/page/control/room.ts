@@ -2,7 +2,7 @@ import { effect, untracked } from '@preact/signals';
 import { engineState, type Notice, notice } from '../engine/cluster';
 import { go } from '../frame/route';
 import { bytes } from '../parts/format';
-import { askToStay } from './clusters';
+import { askInTime, isEvicted } from './stay';
 import { words } from './words';
 
 /** Where the list of clusters is, below `#settings`. */
@@ -54,7 +54,9 @@ export function followRoom(): void {
   void look();
   setInterval(() => void look(), LOOK_EVERY);
   const state = engineState.value;
-  if (state?.phase === 'ready' && state.run.cluster === 'kept') void askToStay();
+  if (state?.phase !== 'ready') return;
+  if (isEvicted(state)) tell({ text: () => words.room.evicted });
+  askInTime(state);
 }
 
 let isTold = false;

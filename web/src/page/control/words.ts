@@ -203,6 +203,8 @@ export const english = {
     low: (free: string) =>
       `The browser has ${free} left for this site. Delete a cluster that is no longer needed, before there is no room to keep what you do.`,
     again: 'There is room again. Everything in this cluster is kept.',
+    evicted:
+      'The browser has deleted what it kept of this cluster, as browsers do when the disk is nearly full. The cluster has begun anew.',
     notKept:
       'What is kept of this cluster cannot be gone on with. It is left as it is; the engine settings say why.',
     show: 'Show clusters',

@@ -10,6 +10,7 @@ import {
 import type { Dead, EngineSettings, EngineState, EngineStats, Restart } from '../../protocol';
 import { words } from '../words';
 import { clusterHere, holdCluster, scope } from './here';
+import { unmarkKept } from './kept-mark';
 import { words as engineWords } from './words';
 
 export { scope };
@@ -75,6 +76,11 @@ export function openCluster(): void {
   setInterval(() => void feelPulse(), 5000);
 }
 
+/** Names the worker of the engine: see EngineLink.worker. Empty before it has said a word. */
+export function engineWorker(): string {
+  return lastWorker;
+}
+
 /** The way to the API that is open now. */
 export function api(): ApiClient {
   return controlled.value || !link ? throughServiceWorker(scope) : throughEnginePort(link, scope);
@@ -88,6 +94,7 @@ export function directApi(): ApiClient | null {
 /** Starts the engine again: after its death, for an empty cluster, or with other settings. See `Restart`. */
 export function restartEngine(objects: Restart['objects'], settings?: EngineSettings): void {
   notice.value = null;
+  if (objects === 'none') unmarkKept(clusterHere);
   if (link && !link.lost.aborted) {
     link.restart(objects, settings);
   } else {

@@ -1,0 +1,36 @@
+import { suffixOf } from '../../client/cluster-names';
+import { nameHere } from './name-here';
+
+/*
+ * A mark for each cluster of which the browser keeps something. A browser that deletes databases when the disk is nearly full
+ * leaves such small items alone, so that a mark without a cluster tells what has happened.
+ */
+
+const keyOf = (cluster: string) => nameHere(`kubetab.kept${suffixOf(cluster)}`);
+
+/** @param worker the one that keeps it: see EngineLink.worker */
+export function markKept(cluster: string, worker: string): void {
+  try {
+    localStorage.setItem(keyOf(cluster), worker);
+  } catch {
+    // Nothing can be told of it, then.
+  }
+}
+
+/** The visitor has the cluster deleted or begun anew, or knows that it is gone. */
+export function unmarkKept(cluster: string): void {
+  try {
+    localStorage.removeItem(keyOf(cluster));
+  } catch {
+    // There are no marks.
+  }
+}
+
+/** The worker that has kept something; null when nothing is kept, or nothing can be told of it. */
+export function keptBy(cluster: string): string | null {
+  try {
+    return localStorage.getItem(keyOf(cluster));
+  } catch {
+    return null;
+  }
+}
