@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { english as files } from '../../src/page/files/words';
 import type { Lesson } from '../../src/page/lessons/course';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
@@ -243,6 +244,20 @@ test('checks turn green in other views, too, and say so', async () => {
     .waitFor();
 });
 
+test('a file is opened where a step names it, and comes to sight when a command edits it', async () => {
+  await page.goto(`${visitor.url}#/lesson/apply/conflicts/3`);
+  await looking();
+  const editor = page.locator('.editor-place .cm-content');
+  await page.locator('.lesson-text').getByRole('button', { name: 'bella.yaml' }).click();
+  await editor.filter({ hasText: 'name: bella' }).waitFor();
+  await page.getByRole('tab', { name: frame.stage.picture }).click();
+  await editor.waitFor({ state: 'detached' });
+  await prompt();
+  await type('vi bella.yaml');
+  await page.getByText(files.edit.title).waitFor();
+  await editor.filter({ hasText: 'name: bella' }).waitFor();
+});
+
 describe('what is wrong is said, with a way on', () => {
   test('a lesson that does not exist', async () => {
     await page.goto(`${visitor.url}#/lesson/first/nothing/2`);
@@ -321,12 +336,26 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   if (!fresh) throw new Error('The browser is gone.');
   page = await fresh.newPage();
   page.setDefaultTimeout(120_000);
-  const engine = { emulatedVersion: '1.36' };
+  const betas = ['networking.k8s.io/v1beta1', 'resource.k8s.io/v1beta1', 'storage.k8s.io/v1beta1'];
+  const engine = {
+    emulatedVersion: '1.36',
+    runtimeConfig: Object.fromEntries(betas.map((name) => [name, 'true'])),
+  };
+  const flags = `--emulated-version=1.36 --runtime-config=${betas.map((name) => `${name}=true`).join()}`;
+  const [first, ...others] = request.steps;
+  const rule = `self.all(one, ${'one.name == "a" || '.repeat(9)}false)`;
+  const cel = { kind: 'code', language: 'cel', text: rule };
+  const steps = [{ ...first, blocks: [...(first?.blocks ?? []), cel] }, ...others];
   await page.route('**/lessons/first/request.en.json', (route) =>
-    route.fulfill({ json: { ...request, engine, clock: { paused: true } } }),
+    route.fulfill({ json: { ...request, steps, engine, clock: { paused: true } } }),
   );
   await page.goto(`${visitor.url}${FIRST}/1`);
-  await page.getByText(english.sets.engine('--emulated-version=1.36')).waitFor();
+  await page.getByText(english.sets.engine(flags)).waitFor();
+  // However long a flag or a line is, the pane is as wide as it was.
+  const over = await page
+    .locator('.lesson-body, .lesson-text pre')
+    .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+  expect(new Set(over)).toEqual(new Set([0]));
   await page.getByText(english.sets.paused).waitFor();
   await looking();
   await button(frame.clock.state(frame.clock.paused)).waitFor();

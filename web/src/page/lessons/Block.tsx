@@ -3,14 +3,16 @@ import '../style/lesson-text.css';
 import { useMemo } from 'preact/hooks';
 import { draft } from '../console/draft';
 import { focusTerminal } from '../frame/focus-terminal';
-import { arrange } from '../frame/layout';
 import { go } from '../frame/route';
+import { showEditor } from '../frame/show-editor';
 import { CopyButton } from '../parts/Copy';
 import { runInTerminal, typeIntoTerminal } from '../terminal/shell';
-import type { Block } from './course';
+import type { Block, Lesson } from './course';
 import { Exchanges } from './Exchanges';
 import { requestOf } from './exchange';
+import { lessonHere } from './home';
 import { elementsOf } from './html';
+import { lessonOf } from './load';
 import { seenOf } from './seen';
 import { words } from './words';
 
@@ -23,8 +25,36 @@ export function BlockView({ block }: { block: Block }) {
 }
 
 export function Prose({ html }: { html: string }) {
-  const elements = useMemo(() => elementsOf(html), [html]);
+  const loaded = lessonOf(lessonHere.value);
+  const brought = loaded.state === 'loaded' ? loaded.value.files : undefined;
+  const elements = useMemo(
+    () => elementsOf(html, (name) => nameOf(name, brought)),
+    [html, brought],
+  );
   return <div class="prose">{elements}</div>;
+}
+
+/** What a lesson has brought is opened by its name. */
+function nameOf(name: string, brought: Lesson['files']) {
+  const text = brought?.[name];
+  if (text === undefined) return null;
+  return (
+    <button
+      type="button"
+      class="file-name"
+      title={words.block.edit(name)}
+      onClick={() => void openBrought(name, text)}
+    >
+      <code translate={false}>{name}</code>
+    </button>
+  );
+}
+
+async function openBrought(name: string, text: string): Promise<void> {
+  const { openFile, putMissingFiles } = await import('./files');
+  await putMissingFiles({ [name]: text });
+  openFile(name);
+  showEditor();
 }
 
 type Code = Extract<Block, { kind: 'code' }>;
@@ -89,7 +119,6 @@ function CodeBlock({ block }: { block: Code }) {
 /** A long line goes on below, further in than it begins. A table would not be read so: it scrolls. */
 const lines = (text: string) =>
   text.split(/(?<=\n)/).map((line, i) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a line has no other name, and the text of a block never changes
     <span key={i} class="code-line" style={{ '--indent': `${line.search(/\S|$/)}ch` }}>
       {line}
     </span>
@@ -114,6 +143,5 @@ function toConsole(text: string): void {
 async function openFile(name: string, text: string): Promise<void> {
   const { openText } = await import('./files');
   await openText(name, `${text.trimEnd()}\n`);
-  arrange({ stage: 'files' });
-  if (matchMedia('(max-width: 720px)').matches) go('files');
+  showEditor();
 }

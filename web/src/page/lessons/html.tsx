@@ -6,10 +6,13 @@ import { h } from 'preact';
  * still, nothing is given to the page as HTML: a document without scripts or network parses it, and the elements on a
  * short list are made anew, with the few attributes that are named here.
  */
-export function elementsOf(html: string): ComponentChildren {
+export function elementsOf(html: string, named: Named = () => null): ComponentChildren {
   const { body } = new DOMParser().parseFromString(html, 'text/html');
-  return childrenOf(body);
+  return childrenOf(body, named);
 }
+
+/** What stands for code that names something, in place of its text; null for code that does not. */
+export type Named = (name: string) => ComponentChildren;
 
 const PLAIN = new Set(
   'p ul ol li em strong code pre del kbd sub sup br hr h3 h4 blockquote table thead tbody tr th td dl dt dd'.split(
@@ -32,20 +35,22 @@ const PAINTS = new Set(['fill', 'stroke']);
 /** Colours of the theme, in style/lesson-text.css. */
 const INKS = /^ink-[a-z0-9-]+( ink-[a-z0-9-]+)*$/;
 
-function childrenOf(node: Node): ComponentChildren[] {
-  return [...node.childNodes].map(elementOf);
+function childrenOf(node: Node, named: Named): ComponentChildren[] {
+  return [...node.childNodes].map((child) => elementOf(child, named));
 }
 
-function elementOf(node: Node): ComponentChildren {
+function elementOf(node: Node, named: Named): ComponentChildren {
   if (node.nodeType === Node.TEXT_NODE) return node.nodeValue;
   if (!(node instanceof Element)) return null;
   const name = node.localName;
   if (node instanceof SVGElement) return drawing(node);
   if (DROPPED.has(name)) return null;
-  const children = childrenOf(node);
+  const children = childrenOf(node, named);
   if (name === 'a') return link(node, children);
   // What is code is said the same in every language.
-  if (name === 'code' || name === 'pre') return h(name, { translate: false }, children);
+  if (name === 'code' || name === 'pre') {
+    return named(node.textContent) ?? h(name, { translate: false }, children);
+  }
   return PLAIN.has(name) ? h(name, null, children) : children;
 }
 

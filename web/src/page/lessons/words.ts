@@ -55,6 +55,7 @@ export const english = {
     runTitle: 'Run in the terminal',
     put: 'Put in the terminal',
     open: (name: string) => `Open as ${name}`,
+    edit: (name: string) => `Edit ${name}`,
     console: 'Open in the console',
     copy: 'Copy',
   },

@@ -52,6 +52,7 @@ export const chinese: Words = {
     runTitle: '在终端中运行',
     put: '放入终端',
     open: (name) => `打开为 ${name}`,
+    edit: (name) => `编辑 ${name}`,
     console: '在控制台中打开',
     copy: '复制',
   },

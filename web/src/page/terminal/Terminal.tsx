@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { showEditor } from '../frame/show-editor';
 import { theme } from '../frame/theme';
 import { KeyRow } from './KeyRow';
 import type { Screen } from './screen';
@@ -27,7 +28,11 @@ export function Terminal() {
       screen.current = createScreen(host.current, {
         onKeys: (keys) => session?.type(keys),
         onResize: () => session?.resize(),
-        onMessage: (message) => session?.message(message),
+        onMessage: (message) => {
+          session?.message(message);
+          // Else the command waits for what nobody sees.
+          if (message.kind === 'edit') showEditor();
+        },
       });
       session = new Session(screen.current);
       setLoaded(true);
