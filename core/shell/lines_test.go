@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,8 +83,19 @@ func post(t *testing.T, url, command string) shell.Result {
 	return result
 }
 
-// startModule returns the address of a module that runs until the test ends.
+// startModule returns the address of a module that runs until the test ends. It
+// goes on from the snapshot beside the module, as the page's does.
 func startModule(t *testing.T) (url string) {
 	t.Helper()
-	return testmodule.Start(t, testmodule.Options{WASM: *module}).URL
+	return testmodule.Start(t, testmodule.Options{WASM: *module, Snapshot: snapshot()}).URL
+}
+
+// snapshot is the path of the module's snapshot; empty where the Go that has built
+// it can make none.
+func snapshot() string {
+	path := strings.TrimSuffix(*module, ".wasm") + ".snapshot"
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
