@@ -70,14 +70,17 @@ chromium:
 	@scripts/chromium
 
 .PHONY: native
-native: bin-kubetab bin-kubectl ## build bin/kubetab, bin/kubectl and its plugin bin/kubectl-convert
+native: bin-kubetab bin-kubectl bin-kubetab-docs ## build bin/kubetab, bin/kubetab-docs, bin/kubectl and its plugin bin/kubectl-convert
 
-.PHONY: bin-kubetab bin-kubectl
+.PHONY: bin-kubetab bin-kubectl bin-kubetab-docs
 bin-kubetab:
 	@scripts/step "build bin/kubetab (4 minutes the first time)" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
 # It shares packages with bin/kubetab, which two builds at once would compile twice.
 bin-kubectl: | bin-kubetab
 	@scripts/step "build bin/kubectl and its plugin" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/ k8s.io/kubernetes/cmd/kubectl k8s.io/kubernetes/cmd/kubectl-convert
+
+bin-kubetab-docs: | bin-kubectl
+	@scripts/step "build bin/kubetab-docs" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab-docs ./server/cmd/kubetab-docs
 
 .PHONY: patch
 patch:

@@ -46,7 +46,7 @@ the same server inside a browser tab.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 	})
-	root.AddCommand(newServeCommand(), newBundleCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newBundleCommand(), newDocsCommand(), newVersionCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		// One line, whatever the error is made of: it may come from deep inside upstream.
 		fmt.Fprintln(os.Stderr, "kubetab:", strings.Join(strings.Fields(err.Error()), " "))
