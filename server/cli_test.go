@@ -76,6 +76,7 @@ func TestWhatIsWrongIsOneLine(t *testing.T) {
 	}
 	foreign := file("foreign", "apiVersion: v1\nkind: Config\nclusters: [{name: prod, cluster: {server: 'https://prod'}}]\n")
 	garbage := filepath.Dir(file("garbage/kubetab.db", strings.Repeat("this is no record of ours\n", 100)))
+	static := filepath.Dir(file("static/index.html", "the page"))
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -86,6 +87,9 @@ func TestWhatIsWrongIsOneLine(t *testing.T) {
 		"no value":                    {[]string{"serve", "--drain", "soon"}, 2, []string{`"soon"`, "--drain"}},
 		"an argument":                 {[]string{"serve", "now"}, 2, []string{`unexpected argument "now"`}},
 		"two stores":                  {[]string{"serve", "--data-dir", "d", "--etcd-servers", "http://127.0.0.1:1"}, 2, []string{"--data-dir and --etcd-servers exclude each other"}},
+		"a store without a page":      {[]string{"serve", "--http", "", "--share-dir", dir + "/s"}, 2, []string{"--share-dir without --http"}},
+		"a store in a file":           {[]string{"serve", "--static", static, "--share-dir", foreign}, 1, []string{"--share-dir", foreign, "not a directory"}},
+		"a token without a store":     {[]string{"serve", "--share-token-file", foreign}, 2, []string{"--share-token-file without --share-dir"}},
 		"policy without a log":        {[]string{"serve", "--audit-policy", "p"}, 2, []string{"--audit-policy without --audit-log"}},
 		"no address":                  {[]string{"serve", "--listen", "localhost"}, 1, []string{"--listen localhost: not host:port"}},
 		"address of somebody else":    {[]string{"serve", "--listen", "192.0.2.1:0"}, 1, []string{"not an address of this machine"}},

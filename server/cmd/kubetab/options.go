@@ -25,6 +25,8 @@ type options struct {
 	kubeconfig   string
 	static       string
 
+	shareDir, shareTokenFile string
+
 	tlsSANs       []string
 	clientCAFile  string
 	tokenAuthFile string
@@ -56,6 +58,9 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.StringVar(&o.kubeconfig, "kubeconfig", "kubetab.kubeconfig", "`file` to write the administrator's kubeconfig to (mode 0600); empty writes none")
 	f.StringVar(&o.static, "static", "", "`folder` of the built page (default: web/dist in the repository of this binary)")
 
+	f.StringVar(&o.shareDir, "share-dir", "", "`folder` in which what visitors of the page send each other by short links is kept; without one, links hold everything themselves")
+	f.StringVar(&o.shareTokenFile, "share-token-file", "", "`file` with the token with which DELETE /s/ID takes shared content down (default: nobody can)")
+
 	f.StringVar(&o.certDir, "cert-dir", "", "`folder` in which CA, certificate, signing key and token are kept (default: keys in --data-dir, otherwise fresh each time)")
 	f.StringSliceVar(&o.tlsSANs, "tls-san", nil, "further host `names` or IP addresses for the serving certificate")
 	f.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM `file` of authorities whose client certificates are accepted, besides our own")
@@ -85,6 +90,10 @@ func (o *options) complete() error {
 		return errors.New("--from and --etcd-servers exclude each other: what a real etcd holds is not replaced")
 	case o.listen == "":
 		return errors.New("--listen is empty: give host:port, such as 127.0.0.1:6443")
+	case o.shareDir != "" && o.http == "":
+		return errors.New("--share-dir without --http: it is for visitors of the page")
+	case o.shareTokenFile != "" && o.shareDir == "":
+		return errors.New("--share-token-file without --share-dir: say where shared content is kept")
 	case o.auditPolicy != "" && o.auditLog == "":
 		return errors.New("--audit-policy without --audit-log: say where the events go")
 	case o.drainTime <= 0:

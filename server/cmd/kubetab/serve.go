@@ -111,6 +111,14 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 		}
 		defer front.Page.Close()
 		front.Site = site
+		if o.shareDir != "" {
+			store, err := o.openShare(ctx)
+			if err != nil {
+				return err
+			}
+			defer closeLast(store)
+			front.Site = server.WithShare(site, store.handler)
+		}
 	}
 
 	config := core.Config{
