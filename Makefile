@@ -163,7 +163,7 @@ test: ## everything that must pass before a change lands; says at its end where 
 # They begin in this order, the longest first: a target that still had something to build would give its place away.
 # The stories are alone: kubectl, which they run, waits for /openapi/v2 for 32 s and no longer.
 .PHONY: all-tests
-all-tests: test-web test-transcripts test-lessons test-shell test-analyze test-race test-js test-go
+all-tests: test-web test-transcripts test-lessons test-shell test-analyze test-race test-js test-edge test-go
 
 .PHONY: check check-text check-go check-js check-web check-size
 check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
@@ -213,6 +213,15 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
 	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/
+
+# The tests of the edge Worker have packages of their own: workerd is in them, 165 MB with it.
+.PHONY: edge test-edge
+edge:
+	@scripts/step "build the edge Worker" node server/edge/build.mjs
+test-edge: setup edge ## the edge Worker in workerd, the host's own runtime
+	@cmp -s server/edge/package-lock.json server/edge/node_modules/.kubetab-lock || \
+		{ scripts/step "fetch the packages of the edge Worker" npm ci --prefix server/edge; cp server/edge/package-lock.json server/edge/node_modules/.kubetab-lock; }
+	@scripts/step "tests of the edge Worker" node --test server/edge/edge.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: $(call needs,native wasm)

@@ -12,6 +12,7 @@ require (
 	github.com/invopop/jsonschema v0.13.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	github.com/syumai/workers v0.32.0
 	github.com/tidwall/btree v1.4.2
 	github.com/tidwall/buntdb v1.3.0
 	github.com/vmihailenco/msgpack/v5 v5.4.1
