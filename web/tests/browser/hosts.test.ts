@@ -105,7 +105,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
   await run(page, 'kubectl get pods', /web-\S+ +\d\/1/);
   await run(page, 'kubectl explain pod | head -n 2', /KIND: +Pod/);
   await context.close();
-});
+}, 900_000);
 
 test('so is one that has browsers unpack the files, and the engine starts from nothing there', async () => {
   const served = await host(true);

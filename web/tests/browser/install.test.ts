@@ -80,6 +80,11 @@ test('the browser is asked to keep a cluster with the first own write, and tells
       async () => (await fetch('api/v1/namespaces/default/configmaps/mine')).status,
     ),
   ).toBe(200);
+  // What would tell of it listens by then.
+  expect(await write('api/v1/namespaces/default/configmaps', { metadata: { name: 'more' } })).toBe(
+    201,
+  );
+  await expect.poll(asked).toBe(1);
   expect(await gone.count()).toBe(0);
 
   // In another browser the mark alone is left.

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, launch, openPage, ready, stopServiceWorkers } from './browser';
+import { controlled, launch, openPage, PATIENCE, ready, stopServiceWorkers } from './browser';
 import { plain, type Site } from './site';
 
 // Copies of the page on one origin: at its root, in a folder, and in a folder of another build. A copy is at home in its
@@ -96,7 +96,7 @@ test('each copy has a cluster, a service worker and a storage of its own', async
       const { active } = await navigator.serviceWorker.ready;
       active?.postMessage({ type: 'keep-module' });
     });
-    await expect.poll(() => kept(name)).toBeGreaterThan(0);
+    await expect.poll(() => kept(name), { timeout: 4 * PATIENCE }).toBeGreaterThan(0);
   }
   expect(await kept('/docs/kubetab/ kubetab-module')).toBeGreaterThan(0);
   await root.locator('.theme-button').click();
@@ -117,7 +117,7 @@ test('each copy has a cluster, a service worker and a storage of its own', async
     undefined,
   ]);
   await context.close();
-});
+}, 900_000);
 
 test('without SharedWorker, too, where tabs elect who has the engine', async () => {
   const context = await browser.newContext();

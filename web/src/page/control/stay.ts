@@ -3,7 +3,7 @@ import type { Ready } from '../../protocol';
 import { engineState, engineWorker } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
 import { keptBy, markKept, unmarkKept } from '../engine/kept-mark';
-import { onRecord } from '../requests/log';
+import { onRecord, records } from '../requests/log';
 import type { RequestRecord } from '../requests/record';
 
 /** Asks the browser not to delete what it keeps when the disk becomes full; it may ask the visitor. */
@@ -23,13 +23,16 @@ export function askInTime({ run }: Ready): void {
   let isAsked = run.cluster === 'kept' || kindOf(clusterHere) === 'lesson';
   if (isAsked) void askToStay();
   if (run.cluster === 'kept') markKept(clusterHere, engineWorker());
-  onRecord((record) => {
+  const look = (record: RequestRecord) => {
     if (!isOwnWrite(record)) return;
     if (isKept()) markKept(clusterHere, engineWorker());
     if (isAsked) return;
     isAsked = true;
     void askToStay();
-  });
+  };
+  // This code is loaded when the engine is ready: the visitor may have been quicker.
+  for (const record of records.value) look(record);
+  onRecord(look);
 }
 
 function isKept(): boolean {
