@@ -252,6 +252,11 @@ test-timing: $(call needs,page chromium) ## the tests that measure time, with no
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core -run '^TestManyPods$$'
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
+.PHONY: test-browsers
+test-browsers: page ## the stories that matter in Firefox and in WebKit, which it installs; a release needs it
+	@scripts/browsers
+	@scripts/step "stories in Firefox and WebKit" npm run --silent test:browsers -w web
+
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web

@@ -26,6 +26,8 @@ export default defineConfig({
         include: ['tests/browser/**/*.test.ts'],
         exclude: ['tests/browser/**/*.timing.test.ts'],
       }),
+      // Firefox and WebKit: make test-browsers.
+      browser('browsers', { include: ['tests/browsers/**/*.test.ts'] }),
       // What measures how long something takes has the machine to itself: see `make test`.
       browser('timing', { include: ['tests/browser/**/*.timing.test.ts'] }),
     ],

@@ -1,0 +1,118 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSite, type Site } from '../browser/site';
+import type { Browser, Tab } from './browser';
+import { firefox } from './firefox';
+import { webkit } from './webkit';
+
+// What matters of the page, in browsers that are not Chromium. The tests of browser/ say the rest.
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+const READY = `while (!document.querySelector('.pill.is-ready')) await new Promise((r) => setTimeout(r, 50));`;
+const CONTROLLED = `while (!navigator.serviceWorker.controller) await new Promise((r) => setTimeout(r, 50));`;
+const get = (path: string) => `return (await fetch(${JSON.stringify(path)})).status;`;
+const create = (name: string) => `
+  const answer = await fetch('api/v1/namespaces/default/configmaps', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ metadata: { name: '${name}' } }),
+  });
+  return answer.status;`;
+const SCREEN = `return document.querySelector('.terminal .xterm-rows').innerText;`;
+
+async function types(tab: Tab, line: string, sees: RegExp): Promise<void> {
+  await tab.type(`clear; ${line}\n`);
+  await expect.poll(() => tab.run<string>(SCREEN), { timeout: 120_000 }).toMatch(sees);
+}
+
+describe.each([
+  // WebKitGTK has no profile where a driver leads it: a reload is all there is.
+  { name: 'Firefox', launch: firefox, hasProfile: true },
+  { name: 'WebKit', launch: webkit, hasProfile: false },
+])('$name', ({ launch, hasProfile }) => {
+  const profile = mkdtempSync(join(tmpdir(), 'kubetab-browsers-'));
+  let browser: Browser;
+  let first: Tab;
+  let second: Tab;
+  beforeAll(async () => {
+    browser = await launch(profile);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(profile, { recursive: true, force: true });
+  });
+
+  test('a first visit becomes ready, and plain fetch reaches the API', async () => {
+    const began = Date.now();
+    first = await browser.open(site.url);
+    await first.run(READY);
+    console.info(`ready after ${Date.now() - began} ms`);
+    await first.run(CONTROLLED);
+    expect(await first.run(get('api/v1/namespaces/kube-system'))).toBe(200);
+  });
+
+  test('kubectl runs in the terminal, and applies', async () => {
+    await first.run(
+      `while (!document.querySelector('.terminal .xterm-rows')) await new Promise((r) => setTimeout(r, 50));`,
+    );
+    await types(first, 'kubectl get namespaces', /kube-system +Active/);
+    const manifest = 'kubectl create deployment web --image=nginx --dry-run=client -o yaml';
+    await types(first, `${manifest} | kubectl apply -f -`, /deployment.apps\/web created/);
+    await types(first, 'kubectl rollout status deployment web', /successfully rolled out/);
+  });
+
+  test('a watch tells of a write', async () => {
+    const event = await first.run<{ type: string; object: { metadata: { name: string } } }>(`
+      const stop = new AbortController();
+      const watch = await fetch('api/v1/namespaces/default/configmaps?watch=1', { signal: stop.signal });
+      const write = (async () => { ${create('watched')} })();
+      const reader = watch.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      for (;;) {
+        const { value } = await reader.read();
+        text += value;
+        const line = text.split('\\n').slice(0, -1).find((each) => each.includes('"watched"'));
+        if (!line) continue;
+        await write;
+        stop.abort();
+        return JSON.parse(line);
+      }`);
+    expect(event).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
+  });
+
+  test('two tabs are in one cluster', async () => {
+    second = await browser.open(site.url);
+    await second.run(READY);
+    await second.run(CONTROLLED);
+    expect(await second.run(get('api/v1/namespaces/default/configmaps/watched'))).toBe(200);
+    expect(await second.run(create('from-the-second'))).toBe(201);
+    expect(await first.run(get('api/v1/namespaces/default/configmaps/from-the-second'))).toBe(200);
+  });
+
+  test('the cluster is there after a reload, and in the browser of the next day', async () => {
+    await first.reload();
+    await first.run(READY);
+    await first.run(CONTROLLED);
+    expect(await first.run(get('api/v1/namespaces/default/configmaps/watched'))).toBe(200);
+    if (!hasProfile) return;
+    await browser.close();
+    browser = await launch(profile);
+    const began = Date.now();
+    const next = await browser.open(site.url);
+    await next.run(READY);
+    console.info(`ready again after ${Date.now() - began} ms`);
+    await next.run(CONTROLLED);
+    for (const name of ['watched', 'from-the-second']) {
+      expect(await next.run(get(`api/v1/namespaces/default/configmaps/${name}`))).toBe(200);
+    }
+    await types(next, 'kubectl get deployments', /web +1\/1/);
+  });
+});
