@@ -37,31 +37,15 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// allLessons of the course, capstones among them: every heading of the reference must be covered once all are there.
-const allLessons = 49
-
-// TestEveryHeadingIsCovered fails on a heading that no lesson teaches, once the course has all of its lessons.
+// TestEveryHeadingIsCovered fails on a heading of the reference that no lesson teaches.
 func TestEveryHeadingIsCovered(t *testing.T) {
 	all := readAll(t)
 	by := taughtBy(all)
-	var missing []string
 	for _, h := range all.Headings {
 		if len(by[h.Number]) == 0 {
-			missing = append(missing, h.Number)
+			t.Errorf("no lesson covers %s", h.Number)
 		}
 	}
-	if len(missing) == 0 {
-		return
-	}
-	lessons := 0
-	for _, p := range all.Course.Parts {
-		lessons += len(p.Lessons)
-	}
-	if lessons >= allLessons {
-		t.Errorf("no lesson covers %s", strings.Join(missing, ", "))
-		return
-	}
-	t.Skipf("the course has %d of %d lessons; %d of %d headings are not covered yet", lessons, allLessons, len(missing), len(all.Headings))
 }
 
 // mostLesson is how large a lesson may be for the page, in bytes.
