@@ -14,6 +14,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/shell"
+	"github.com/kubetab/kubetab/wasm/bridge"
 )
 
 // The files of the terminal, which the host keeps in memory.
@@ -71,7 +72,7 @@ func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := shell.New(shell.Config{API: api, Tokens: tokens, Home: home, Temp: temp, Listener: listener})
+	s, err := shell.New(shell.Config{API: bridge.Answered(api), Tokens: tokens, Home: home, Temp: temp, Listener: listener})
 	if err != nil {
 		return nil, nil, err
 	}

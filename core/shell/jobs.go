@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // job is a command that was started with an ampersand, as long as the shell
@@ -76,13 +77,17 @@ type inBackground struct{}
 func (k *session) start(stmt *syntax.Stmt) *job {
 	alone := *stmt
 	alone.Background = false
-	var text strings.Builder
-	if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&text, &alone); err != nil {
-		text.Reset() // a job without a name is still one
-	}
+	// A job without a name is still one.
+	text, _ := absent.Attempt(func() string {
+		var text strings.Builder
+		if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&text, &alone); err != nil {
+			return ""
+		}
+		return text.String()
+	})
 	ctx, remove := withSpools(context.WithValue(k.life, inBackground{}, true))
 	ctx, cancel := context.WithCancelCause(ctx)
-	j := &job{number: 1, text: strings.TrimSpace(text.String()), cancel: cancel, done: make(chan struct{})}
+	j := &job{number: 1, text: strings.TrimSpace(text), cancel: cancel, done: make(chan struct{})}
 	k.mu.Lock()
 	for _, other := range k.jobs {
 		j.number = max(j.number, other.number+1)
@@ -98,7 +103,10 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		defer remove()
 		ctx, done := withBudget(ctx, k.stderr)
 		defer done()
-		err, ended := attend(ctx, linePatience, func() error { return runner.Run(ctx, &alone) })
+		err, ended := attend(ctx, linePatience, func() error {
+			defer ownedByLine(ctx)()
+			return runner.Run(ctx, &alone)
+		})
 		if !ended {
 			err = ctx.Err()
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // What a line may take of the engine's process, which is the API server's as well.
@@ -92,9 +93,24 @@ func (b *budget) look() {
 	b.timer.Reset(memoryLook)
 }
 
-// overspent reports whether the line of ctx was ended because it took too much.
+// ownedByLine makes the calling goroutine, and those that it starts, work for the
+// line of ctx: when they wait for a part of the program that cannot be downloaded,
+// the line ends and says why. release is to be called by the same goroutine.
+func ownedByLine(ctx context.Context) (release func()) {
+	b, _ := ctx.Value(budgetKey{}).(*budget)
+	if b == nil {
+		return func() {}
+	}
+	return absent.Own(func(err error) { go b.end(err) }) // which may wait for the screen
+}
+
+// overspent reports whether the line of ctx was ended because it took too much, or
+// could not be run. It has said so then.
 func overspent(ctx context.Context) bool {
 	err := context.Cause(ctx)
+	if missing := (*absent.Error)(nil); errors.As(err, &missing) {
+		return true
+	}
 	return errors.Is(err, errNoMemory) || errors.Is(err, coreutils.ErrFork)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // session is one shell: that of a terminal, or of a single command line.
@@ -107,7 +108,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 // run runs lines of a script and returns the exit code of the last command. The
 // second result is false when the shell has been left.
 func (k *session) run(ctx context.Context, script string) (code int, stays bool) {
-	file, err := newParser().Parse(strings.NewReader(script), "")
+	file, err := parse(script, "")
 	if err != nil {
 		fmt.Fprintf(k.stderr, "bash: %s\n", syntaxError(err))
 		return 2, true
@@ -118,8 +119,6 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 	ctx, done := withBudget(ctx, k.stderr)
 	defer done()
 	for _, stmt := range file.Stmts {
-		nameLastJob(stmt)
-		substituteProcesses(stmt)
 		if stmt.Background {
 			k.background(stmt)
 			code = 0
@@ -153,7 +152,10 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 // ctx is left behind, and the shell is again what it was before.
 func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	runner, before := k.runner, k.runner.Subshell()
-	err, ended := attend(ctx, linePatience, func() error { return runner.Run(ctx, stmt) })
+	err, ended := attend(ctx, linePatience, func() error {
+		defer ownedByLine(ctx)()
+		return runner.Run(ctx, stmt)
+	})
 	if !ended {
 		k.runner = before
 		return ctx.Err()
@@ -180,6 +182,27 @@ var interrupted = func() *syntax.Stmt {
 }()
 
 func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
+// parse reads a line that a session runs statement by statement. The errors are
+// those of the parser, and an *absent.Error: the goroutine of a terminal has no
+// owner that could be told.
+func parse(script, name string) (*syntax.File, error) {
+	type result struct {
+		file *syntax.File
+		err  error
+	}
+	r, err := absent.Attempt(func() result {
+		file, err := newParser().Parse(strings.NewReader(script), name)
+		if err == nil {
+			for _, stmt := range file.Stmts {
+				nameLastJob(stmt)
+				substituteProcesses(stmt)
+			}
+		}
+		return result{file, err}
+	})
+	return r.file, errors.Join(r.err, err)
+}
 
 // syntaxError words an error of the parser.
 func syntaxError(err error) string {
@@ -254,10 +277,17 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	} else if c.Stdin = k.input(running); c.Stdin == nil {
 		c.Stdin = strings.NewReader("")
 	}
-	code, _ := attend(running, programPatience, func() int { return k.command(c, args[0]) })
+	code, _ := attend(running, programPatience, func() int {
+		defer absent.Own(cancel)()
+		return k.command(c, args[0])
+	})
+	missing := (*absent.Error)(nil)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(context.Cause(running), &missing):
+		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], missing)
+		return interp.ExitStatus(1)
 	case errors.Is(context.Cause(running), errSubstituted):
 		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "bash: %v\n", errSubstituted)
 		return interp.ExitStatus(2)

@@ -15,6 +15,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 const (
@@ -155,8 +156,11 @@ func incomplete(script string) bool {
 	if n := len(script) - len(strings.TrimRight(script, "\\")); n%2 == 1 {
 		return true
 	}
-	_, err := newParser().Parse(strings.NewReader(script+"\n"), "")
-	return err != nil && syntax.IsIncomplete(err)
+	unfinished, err := absent.Attempt(func() bool {
+		_, err := newParser().Parse(strings.NewReader(script+"\n"), "")
+		return err != nil && syntax.IsIncomplete(err)
+	})
+	return err == nil && unfinished // what cannot be parsed now says so when it runs
 }
 
 // line runs a script in the foreground: ^C ends it. It reports false when the

@@ -14,6 +14,7 @@ import (
 	"github.com/hack-pad/safejs"
 	"k8s.io/component-base/version"
 
+	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
 
@@ -102,6 +103,15 @@ func Publish(f Functions) error {
 		"thawed": func(*arguments) any {
 			Reseed()
 			f.Thawed()
+			return nil
+		},
+		// arrived is called when the second part of the module is there, and missing when it could not be
+		// downloaded: see wasm/split/rest.mjs.
+		"arrived": func(*arguments) any { absent.Arrived(); return nil },
+		"missing": func(a *arguments) any {
+			if why := a.text(0); a.err == nil {
+				go absent.Fail(why)
+			}
 			return nil
 		},
 		"freeze": func(*arguments) any { f.Freeze(); return nil },

@@ -32,6 +32,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // Host is the other side. Each error means that the host failed and that the request is to be given up.
@@ -207,10 +209,18 @@ func newStream(b *Bridge, id int, hasBody bool) *stream {
 
 // serve runs the handler and completes the response, whatever the handler does.
 func (s *stream) serve(method, url string, headers []string) {
+	defer absent.Own(s.giveUp)()
 	w := &response{stream: s, isHead: method == http.MethodHead, header: http.Header{}, declared: -1}
 	outcome := fmt.Errorf("the handler of %s %s ended its goroutine", method, url)
 	defer func() { s.complete(w, outcome) }() // deferred, because runtime.Goexit ends serve as well
 	outcome = s.handle(w, method, url, headers)
+}
+
+// giveUp tells the host that the request fails with err, while the handler goes on for nobody.
+func (s *stream) giveUp(err error) {
+	if s.bridge.forget(s.id, s) != nil {
+		s.last(err, func() error { return s.bridge.host.Abort(s.id, err.Error()) })
+	}
 }
 
 // handle runs the handler. The error is that of a panic, with the stack of any but http.ErrAbortHandler,

@@ -39,12 +39,15 @@ export class EngineError extends Error {
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
+ * @param {() => Promise<WebAssembly.Module>} [options.later] brings what wasm/split has cut off, in place of reading it from
+ *   the folder while the program stands still: see Later in ../split/rest.mjs
+ * @param {(retry: () => void, ms: number) => void} [options.after] when that is tried again: see Later
  * @param {(go: object) => void} [options.onProgram] before the module is instantiated
  * @param {(instance: WebAssembly.Instance, go: object) => void} [options.onInstance] before the program runs
  * @returns {Promise<Engine>}
  * @throws {EngineError} when there is no module or the program ends before it takes requests
  */
-export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, onStage, onLog = (text) => process.stderr.write(text), onProgram, onInstance }) {
+export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, onStage, onLog = (text) => process.stderr.write(text), later, after = (retry, ms) => setTimeout(retry, ms).unref(), onProgram, onInstance }) {
   const engine = new Engine(onStage, onLog);
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
@@ -61,13 +64,15 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
     return readFileSync(wasm.replace(/(\.wasm)?$/, '.rest.wasm'));
   };
 
+  const waiting = later && { ...engine.rest, get: later, after };
+
   if (snapshot !== undefined) {
     try {
       const frozen = await readSnapshot(snapshot, bytes, config);
       const go = newProgram(engine);
       continueClocks(go, frozen.header);
       onProgram?.(go);
-      const { link } = restOnDemand(go, readRest);
+      const { link } = restOnDemand(go, readRest, { later: waiting });
       const instance = await WebAssembly.instantiate(module, go.importObject);
       link(instance);
       engine.memory = instance.exports.mem;
@@ -350,6 +355,13 @@ export class Engine {
       return bytes.length;
     };
   }
+
+  /** @internal How the program hears of its second part: see Later in ../split/rest.mjs. */
+  rest = {
+    canWait: () => this.#functions !== undefined,
+    arrived: () => this.#functions.arrived(),
+    missing: (why) => this.#functions.missing(why),
+  };
 
   /** @internal The program has ended. */
   ended(code) {

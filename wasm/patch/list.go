@@ -253,7 +253,13 @@ var patches = []patch{
 		module: std, file: "runtime/preempt.go",
 		sha256: "c50342a043676dab55b58ea9aabc90a04cfb0c0cdd9a70e475239ba9460f5ce3",
 		diff:   true,
-		why:    "another part of runtime/asm_wasm.s: a preemption that is withdrawn does not withdraw the guard",
+		why:    "another part of runtime/asm_wasm.s: a preemption that is withdrawn does not withdraw the guard. And a goroutine can wait for the second part of the module, see runtime/preempt_wasm.s",
+	},
+	{
+		module: std, file: "runtime/preempt_wasm.s",
+		sha256: "0711cb74aa1e596e55c2af249582ac11ea412fcee53dfa5e3ef77262ab6e074a",
+		diff:   true,
+		why:    "wasm has no asynchronous preemption. What belongs to it - frames that are scanned conservatively, on a stack that does not move - is what a goroutine needs that waits in the middle of a call for a function of the module's second part",
 	},
 	{
 		module: std, file: "runtime/proc.go",

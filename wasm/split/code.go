@@ -11,8 +11,10 @@ const (
 	opBr            = 0x0c
 	opBrIf          = 0x0d
 	opBrTable       = 0x0e
+	opReturn        = 0x0f
 	opCall          = 0x10
 	opCallIndirect  = 0x11
+	opDrop          = 0x1a
 	opLocalGet      = 0x20
 	opLocalSet      = 0x21
 	opLocalTee      = 0x22
@@ -38,6 +40,8 @@ const (
 	opI32And        = 0x71
 	opI32Or         = 0x72
 	opI32Shl        = 0x74
+	opI64Or         = 0x84
+	opI64Shl        = 0x86
 	opI32WrapI64    = 0xa7
 	opI64ExtendI32U = 0xad
 	opExtend32S     = 0xc4

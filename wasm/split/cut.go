@@ -10,9 +10,14 @@ import (
 )
 
 const (
-	// restModule and restName are what the engine's module imports: the function
-	// that fetches the rest and instantiates it, for the slot that it is given.
+	// restModule and restName are what the engine's module imports: a function that
+	// is told a slot, and whether the caller cannot wait. It returns 1 when the rest
+	// is there, and 0 when it has begun to fetch the rest, which it does only for a
+	// caller that can wait.
 	restModule, restName = "kubetab", "rest"
+	// parkName is the function that parks the goroutine which calls it, see
+	// wasm/patch. It returns 0 where a goroutine cannot be parked.
+	parkName = "runtime.asyncPreempt"
 	// engineModule is where the rest imports from: the engine's exports.
 	engineModule = "engine"
 )
@@ -21,8 +26,9 @@ const (
 // and the rest with the others.
 //
 // All keep their slots in the table. In the engine those of the rest have one
-// function, absent, which has the rest fetched and then calls what the slot holds:
-// the rest, when it is instantiated, puts its functions into their slots. To tell
+// function, absent, which has the rest fetched, parks the goroutine until the rest
+// has arrived, and then calls what the slot holds: the rest, when it is
+// instantiated, puts its functions into their slots. To tell
 // absent which slot that is, calls through the table leave its number in a global
 // of the engine. (A function for each slot would tell as much, and cost 600 KB of
 // the compressed module.) What the engine calls by number and does not have gets a stand-in
@@ -80,7 +86,7 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 		c.types = append(c.types, string(t))
 		return len(c.types) - 1
 	}
-	c.fetchType, c.plainType, c.sizeType, c.indexType = add(1, 0), add(0, 0), add(0, 1), add(indexParameters, 0)
+	c.fetchType, c.plainType, c.sizeType, c.indexType = add(2, 1), add(0, 0), add(0, 1), add(indexParameters, 0)
 	sum := sha256.New()
 	for f, body := range m.bodies {
 		sum.Write(body)
@@ -109,7 +115,18 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 var always = []string{
 	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
 	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
-	"sync.", "sync/atomic.", "internal/sync.",
+	// Whoever waits for one of them may hold a lock that all need.
+	"sync.", "sync/atomic.", "internal/sync.", "time.",
+	// What a terminal's own goroutine calls, which works for nobody that could be told.
+	"context.", "errors.", "io.", "strings.", "unicode/utf8.",
+	// What requests share: one that waited here, with a lock or a connection, would hold up the others.
+	"net/http.(*Transport)", "net/http.(*wantConn", "net/http.(*persistConn)", "net/http.(*Client)", "net/http.(*Server)",
+	"net/http.(*conn", "net/http.(*response)", "net/http.(*body", "net/http.(*transfer", "net/http.(*Request)",
+	"net/http.(*timeout", "net/http.Header", "k8s.io/klog/v2.(*loggingT)",
+	"k8s.io/apiserver/pkg/server/httplog.", "k8s.io/apiserver/pkg/endpoints/filters.",
+	"k8s.io/apiserver/pkg/endpoints/responsewriter.",
+	// Each request is marked with it, see internal/absent.
+	"runtime/pprof.runtime_setProfLabel",
 	// Which functions of these are called depends on the load.
 	"k8s.io/apiserver/pkg/endpoints/handlers.", "k8s.io/apiserver/pkg/server/filters.",
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
@@ -214,8 +231,8 @@ func (c *cutter) engine() ([]byte, error) {
 	fetch := len(m.imports)
 	called := len(m.globals) // the global with the slot of the last call through the table
 	firstStandIn := imports + len(c.here)
-	absent := firstStandIn + len(c.standIns)
-	firstOwn := absent + 1
+	absentNumber := firstStandIn + len(c.standIns)
+	firstOwn := absentNumber + 1
 	own := c.engineFunctions(firstOwn)
 	functions := firstOwn + len(own) - imports
 	numberOf := func(f int) int {
@@ -223,6 +240,12 @@ func (c *cutter) engine() ([]byte, error) {
 			return imports + c.number[f]
 		}
 		return firstStandIn + c.standIn[f]
+	}
+
+	park := slices.Index(m.names, parkName)
+	sp, ret := m.exportedGlobal("SP"), m.exportedGlobal("RET0")
+	if park < 0 || sp < 0 || ret < 0 {
+		return nil, errNoGlobals
 	}
 
 	w := &writer{out: append([]byte(nil), header...)}
@@ -274,7 +297,7 @@ func (c *cutter) engine() ([]byte, error) {
 	w.section(sectionElement, func() {
 		elements := make([]int, len(m.elements))
 		for f := range elements {
-			if elements[f] = absent; c.hot[f] {
+			if elements[f] = absentNumber; c.hot[f] {
 				elements[f] = numberOf(f)
 			}
 		}
@@ -300,12 +323,12 @@ func (c *cutter) engine() ([]byte, error) {
 				failed = m.blame(f, err)
 			}
 			w.sized(body)
-		case imports+i < absent:
+		case imports+i < absentNumber:
 			body := signed([]byte{0, opLocalGet, 0, opI32Const}, c.slot(c.standIns[imports+i-firstStandIn]))
 			body = unsigned(append(leaveSlot(body), opCallIndirect), c.goType)
 			w.sized(append(body, 0, opEnd))
-		case imports+i == absent:
-			w.sized(callAbsent(called, fetch, c.goType))
+		case imports+i == absentNumber:
+			w.sized(absent{fetch: fetch, park: numberOf(park), called: called, sp: sp, ret: ret, goType: c.goType}.body())
 		default:
 			w.sized(own[imports+i-firstOwn].body)
 		}
@@ -318,14 +341,72 @@ func (c *cutter) engine() ([]byte, error) {
 	return w.out, failed
 }
 
-// callAbsent is the body of the function absent, which calls function fetch with
-// the slot that is in the global called, and then what has come to that slot.
-func callAbsent(called, fetch, goType int) []byte {
-	const slot = 1
-	body := unsigned([]byte{1, 1, typeI32, opGlobalGet}, called)
-	body = unsigned(append(body, opLocalTee, slot, opCall), fetch)
-	body = unsigned(append(body, opLocalGet, 0, opLocalGet, slot, opCallIndirect), goType)
-	return append(body, 0, opEnd)
+// absent is what the body of the function absent is made of: functions, globals
+// and a type by their numbers.
+type absent struct {
+	fetch, park     int
+	called, sp, ret int
+	goType          int
+}
+
+// body is that of the function absent. It is called in place of the function whose
+// slot is in the global called, with the block at which that is to go on.
+//
+//	slot = called
+//	if !fetch(slot, 0) {
+//		ret = slot<<16 | block    // the pc
+//		if block != 0 { push ret }
+//		if park(0) { return 1 }   // to wasm_pc_f_loop, which calls the function when the goroutine goes on
+//		if block != 0 { pop }
+//		fetch(slot, 1)
+//	}
+//	return table[slot](block)
+func (a absent) body() []byte {
+	const block, slot = 0, 1
+	body := []byte{1, 1, typeI32}
+	op := func(code ...byte) { body = append(body, code...) }
+	with := func(code byte, number int) { body = unsigned(append(body, code), number) }
+	move := func(add byte) {
+		with(opGlobalGet, a.sp)
+		op(opI32Const, 8, add)
+		with(opGlobalSet, a.sp)
+	}
+
+	with(opGlobalGet, a.called)
+	op(opLocalTee, slot, opI32Const, 0)
+	with(opCall, a.fetch)
+	op(opI32Eqz, opIf, noResult)
+	op(opLocalGet, slot, opI64ExtendI32U, opI64Const, 16, opI64Shl, opLocalGet, block, opI64ExtendI32U, opI64Or)
+	with(opGlobalSet, a.ret)
+	op(opLocalGet, block, opIf, noResult)
+	move(opI32Sub)
+	with(opGlobalGet, a.sp)
+	with(opGlobalGet, a.ret)
+	op(opI64Store, 3, 0, opEnd)
+	op(opI32Const, 0)
+	with(opCall, a.park)
+	op(opIf, noResult, opI32Const, 1, opReturn, opEnd)
+	op(opLocalGet, block, opIf, noResult)
+	move(opI32Add)
+	op(opEnd)
+	op(opLocalGet, slot, opI32Const, 1)
+	with(opCall, a.fetch)
+	op(opDrop, opEnd)
+	op(opLocalGet, block, opLocalGet, slot)
+	with(opCallIndirect, a.goType)
+	op(0, opEnd)
+	return body
+}
+
+// exportedGlobal is the number of the global that has this name; -1 when there is
+// none.
+func (m *module) exportedGlobal(name string) int {
+	for _, e := range m.exports {
+		if e.kind == kindGlobal && e.name == name {
+			return e.index
+		}
+	}
+	return -1
 }
 
 // rest has the functions that are apart, and if it brings tables those of arrival.go.

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/cmd"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // Interrupted is the exit code of a command whose context has ended, as a shell
@@ -50,19 +52,36 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 		fmt.Fprintln(k.Err, "error:", err)
 		return 1
 	}
+	leave = sync.OnceFunc(leave)
+	giveBack, err := borrow(ctx, k)
+	if err != nil {
+		leave()
+		return Interrupted
+	}
 	ended := make(chan int, 1)
+	whole := ctx
+	ctx, cancel := context.WithCancelCause(whole)
+	defer cancel(nil)
 	out, errs := gate(ctx, k.Out), gate(ctx, k.Err)
 	go func() {
 		defer leave()
-		ended <- c.run(ctx, k, out, errs)
+		defer giveBack()
+		defer absent.Own(cancel)()
+		ended <- c.run(ctx, k, out, errs, giveBack)
 	}()
 	select {
 	case code := <-ended:
-		if ctx.Err() != nil {
+		if whole.Err() != nil {
 			return Interrupted
 		}
 		return code
 	case <-ctx.Done():
+		if missing := (*absent.Error)(nil); errors.As(context.Cause(ctx), &missing) {
+			giveBack() // others must not wait for it
+			leave()
+			fmt.Fprintln(k.Err, "error:", missing)
+			return 1
+		}
 		wait := time.NewTimer(patience)
 		defer wait.Stop()
 		select {
@@ -73,7 +92,8 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 	}
 }
 
-func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code int) {
+// run is Run on the command's own goroutine. giveBack ends the use of the environment, see borrow.
+func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer, giveBack func()) (code int) {
 	fate := follow(errs, k.Env)
 	defer func() {
 		elsewhere := fate.end()
@@ -92,18 +112,13 @@ func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer) (code
 			code = 255
 		}
 	}()
-	giveBack, err := borrow(ctx, k)
-	if err != nil {
-		return Interrupted
-	}
-	defer giveBack()
 	// One that prints has read what it needs, and may wait for a reader that is a
 	// kubectl itself.
 	out = prints{gated: gate(ctx, out), begins: giveBack}
 	root, warnings := c.build(ctx, k, out, errs, giveBack)
 	sendNotices(errs)
 	root.SetArgs(k.Args)
-	err = root.ExecuteContext(ctx)
+	err := root.ExecuteContext(ctx)
 	cmdutil.CheckErr(err)
 	// Upstream counts warnings in a handler of its own, which never sees ours.
 	if strict, err := root.PersistentFlags().GetBool("warnings-as-errors"); err == nil && strict {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -124,6 +125,9 @@ func handler(s *state) http.Handler {
 			work()
 		}
 	})
+	for name, call := range seldom {
+		mux.HandleFunc("GET /seldom/"+name, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, call()) })
+	}
 	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
 	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200), littering(100_000))
@@ -195,4 +199,47 @@ func largeFrames(n int) int {
 	}
 	frame[n] = byte(n)
 	return largeFrames(n-1) + int(frame[n]) - n%256 + 1
+}
+
+var locked sync.Mutex
+
+// seldom are the ways to call a function that nothing else here calls, so that wasm/split's test can leave it to the rest.
+var seldom = map[string]func() string{
+	// Arguments point into the stack: an array, and a closure with a variable.
+	"stack": onStack,
+	// Nobody but the argument refers to what is on the heap.
+	"heap": func() string {
+		return string(bytes.ToTitle(bytes.Repeat([]byte("b"), 3000)))
+	},
+	// The function is where a goroutine begins, and a closure of which nobody else knows.
+	"goroutine": func() string {
+		b := bytes.NewBufferString("something")
+		begin(b.Reset)
+		for b.Len() > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		return "done"
+	},
+	"lock": func() string {
+		locked.Lock()
+		defer locked.Unlock()
+		return onStack()
+	},
+}
+
+//go:noinline
+func begin(f func()) { go f() }
+
+//go:noinline
+func onStack() string {
+	var letters [64]byte
+	for i := range letters {
+		letters[i] = byte('A' + i)
+	}
+	looked := 0
+	at := bytes.IndexFunc(letters[:], func(r rune) bool {
+		looked++
+		return r == 'a' && depth(100) == 100
+	})
+	return string(letters[at:at+3]) + strings.Repeat("!", looked)
 }

@@ -5,9 +5,9 @@ import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
-import { restOnDemand } from '../../../wasm/split/rest.mjs';
+import { type Later, restOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
-import { DownloadError, downloadNow, type OnBytes, together } from './download';
+import { DownloadError, download, downloadNow, type OnBytes, together } from './download';
 import type { Earlier, Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
@@ -114,17 +114,55 @@ export class Program {
       if (this.#keeps && (earlier.isOfOther || !earlier.from)) this.#kept?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      const readRest = () => {
-        if (!info.rest) throw new DownloadError('A part of the API server is missing.');
-        this.#events.onStage({ name: 'rest', ms: performance.now() - began });
-        return downloadNow(info.rest, base);
-      };
-      if (!snapshot || !(await this.#resume(module, readRest, base, snapshot, earlier))) {
-        await this.#start(module, readRest, settings, earlier);
+      const rest = this.#bringRest(info, base, began);
+      if (!snapshot || !(await this.#resume(module, rest, base, snapshot, earlier))) {
+        await this.#start(module, rest, settings, earlier);
       }
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  /** How the functions come that the module has not: see restOnDemand. */
+  #bringRest({ rest }: ModuleInfo, base: URL, began: number): Rest {
+    const isHere = () => this.#events.onStage({ name: 'rest', ms: performance.now() - began });
+    return {
+      read: () => {
+        if (!rest) throw new DownloadError(NO_REST);
+        const bytes = downloadNow(rest, base);
+        isHere();
+        return bytes;
+      },
+      later: {
+        canWait: () => globalThis.kubetabEngine !== undefined,
+        get: async () => {
+          if (!rest) throw new DownloadError(NO_REST);
+          return WebAssembly.compileStreaming(await download(rest, base));
+        },
+        arrived: () => {
+          if (this.#over) return;
+          isHere();
+          this.#call((engine) => engine.arrived());
+        },
+        missing: (why) => {
+          if (!this.#over) this.#call((engine) => engine.missing(why));
+        },
+        after: (retry, ms) => {
+          const again = () => {
+            clearTimeout(timer);
+            self.removeEventListener('online', again);
+            if (!this.#over) retry();
+          };
+          const timer = setTimeout(again, ms);
+          self.addEventListener('online', again);
+        },
+      },
+    };
+  }
+
+  #call(call: (engine: KubetabEngine) => void): void {
+    const engine = globalThis.kubetabEngine;
+    if (engine) call(guarded(engine, (error) => this.failed(error)));
   }
 
   /** An exception came out of WebAssembly, in a call or in a timer of Go's: its memory can no longer be trusted. */
@@ -153,7 +191,7 @@ export class Program {
 
   async #start(
     module: WebAssembly.Module,
-    readRest: ReadRest,
+    rest: Rest,
     settings: EngineSettings,
     earlier: Earlier,
   ): Promise<void> {
@@ -165,7 +203,7 @@ export class Program {
       this.#offer();
     });
     answerCalls(go, host);
-    const { link } = restOnDemand(go, readRest);
+    const { link } = restOnDemand(go, rest.read, rest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
     if (!this.#over) await go.run(instance);
@@ -174,7 +212,7 @@ export class Program {
   /** @returns false when the snapshot turns out not to fit */
   async #resume(
     module: WebAssembly.Module,
-    readRest: ReadRest,
+    rest: Rest,
     base: URL,
     snapshot: Snapshot,
     earlier: Earlier,
@@ -183,7 +221,7 @@ export class Program {
     const host = this.#setHost('');
     continueClocks(go, snapshot.header);
     answerCalls(go, host);
-    const { link } = restOnDemand(go, readRest);
+    const { link } = restOnDemand(go, rest.read, rest);
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
     tellCalls(instance, base);
@@ -317,7 +355,12 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
   }, EVERY);
 }
 
-type ReadRest = (slot: number) => Uint8Array;
+interface Rest {
+  readonly read: () => Uint8Array;
+  readonly later: Later;
+}
+
+const NO_REST = 'A part of the API server is missing.';
 
 const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
 
@@ -347,6 +390,8 @@ function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): Kube
     close: guard(engine.close, undefined),
     kept: guard(engine.kept, undefined),
     thawed: guard(engine.thawed, undefined),
+    arrived: guard(engine.arrived, undefined),
+    missing: guard(engine.missing, undefined),
   };
 }
 

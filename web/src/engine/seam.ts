@@ -68,6 +68,10 @@ export interface KubetabEngine {
   kept(names: string, sizes: string, records: Uint8Array): void;
   /** Called before anything else when the program goes on from a snapshot; the stage `ready` follows. */
   thawed(): void;
+  /** The rest of the module is there: goroutines go on that wait for a function of it. */
+  arrived(): void;
+  /** The rest could not be had, in a sentence: requests and commands fail that wait for a function of it. */
+  missing(why: string): void;
   /** Ends the engine and the program. */
   close(): void;
 }

@@ -29,6 +29,14 @@ const get = (page: Page, path: string) =>
 const isCut = (page: Page) =>
   page.evaluate(async () => 'rest' in (await (await fetch('manifest.json')).json()).module);
 
+async function type(page: Page, line: string): Promise<void> {
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type(`${line}\n`);
+}
+
+// biome-ignore lint/performance/useDomNodeTextContent: the text of the DOM does not tell where a row ends
+const screen = (page: Page) => page.locator('.terminal .xterm-rows').innerText();
+
 test('a first visit is enough to ask for anything without a network', async () => {
   const site = await plain();
   const { context, page } = await visit(site);
@@ -47,6 +55,37 @@ test('a first visit is enough to ask for anything without a network', async () =
   expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
   await context.close();
 }, 200_000);
+
+// /statusz is not in the profile.
+test('what cannot be had fails alone, and is there when the network is', async ({ skip }) => {
+  let isThere = false;
+  const site = await plain({ hasRest: () => isThere });
+  const { context, page } = await visit(site);
+  if (!(await isCut(page))) skip();
+
+  await page.goto(`${site.url}#terminal`);
+  await page.locator('.terminal').waitFor();
+  await type(page, 'kubectl get --raw /statusz');
+  const unwrapped = async () => (await screen(page)).replaceAll('\n', '');
+  await expect.poll(unwrapped, { timeout: 60_000 }).toMatch(/could not be downloaded/);
+  expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
+  await type(page, 'kubectl get namespaces default --no-headers; echo code $?');
+  await expect
+    .poll(() => screen(page), { timeout: 60_000 })
+    .toMatch(/default +Active[\s\S]*code 0/);
+
+  isThere = true;
+  const again = async () => {
+    await type(page, 'clear');
+    await expect.poll(() => screen(page), { timeout: 60_000 }).not.toMatch(/code/);
+    await type(page, 'kubectl get --raw /statusz; echo code $?');
+    await expect.poll(() => screen(page), { timeout: 60_000 }).toMatch(/code \d/);
+    return screen(page);
+  };
+  await expect.poll(again, { timeout: 120_000 }).toMatch(/code 0/);
+  await context.close();
+  await site.close();
+}, 300_000);
 
 test('a form of another site does not reach the API', async () => {
   const site = await plain();

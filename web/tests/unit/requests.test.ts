@@ -19,6 +19,8 @@ function setUp() {
     stats: () => '{}',
     kept: record('kept'),
     thawed: record('thawed'),
+    arrived: record('arrived'),
+    missing: record('missing'),
     close: record('close'),
   };
   const requests = new Requests();

@@ -1,0 +1,102 @@
+// Package absent tells for whom a goroutine waits that has called a function of the module's second part before that
+// part has arrived. See wasm/split.
+//
+// The goroutine is parked in the middle of a call until the part has arrived, and nothing else ends its wait: it may hold
+// locks, and may be half way through a sync.Once. So the one for whom it works is told instead, as soon as a download has
+// failed, and answers without the goroutine: a request with an error, a command with a message. The goroutine ends its work
+// later, for nobody.
+//
+// A goroutine works for whom the goroutine worked that started it, unless it says otherwise (Own). Controllers work for
+// nobody, and wait as long as it takes.
+//
+// Natively all functions are there, and nobody is ever told.
+package absent
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Error is what owners are told.
+type Error struct {
+	Why string // in the words of the browser
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("a part of the API server that this needs is not here, and could not be downloaded: %s Try again when there is a connection", e.Why)
+}
+
+type owner struct{ fail func(error) }
+
+// owners are those that Own has registered. The runtime knows them by address, and their goroutines may have labels of
+// runtime/pprof in the same place.
+var owners = struct {
+	mu sync.Mutex
+	at map[unsafe.Pointer]*owner
+}{at: map[unsafe.Pointer]*owner{}}
+
+// Own makes the calling goroutine, and those that it starts from now on, work for an owner. Their former owner is not theirs
+// any more. fail is called with an *Error, once for each download that fails while one of them waits, possibly by several
+// goroutines; it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
+func Own(fail func(error)) (release func()) {
+	if !resumable {
+		return func() {}
+	}
+	o := &owner{fail}
+	owners.mu.Lock()
+	owners.at[unsafe.Pointer(o)] = o
+	owners.mu.Unlock()
+	setLabel(unsafe.Pointer(o))
+	return func() {
+		owners.mu.Lock()
+		delete(owners.at, unsafe.Pointer(o))
+		owners.mu.Unlock()
+		setLabel(nil)
+	}
+}
+
+// Attempt runs f and returns its result. Where f may wait for the second part it has a goroutine of its own, and err is an
+// *Error as soon as it waits and a download has failed; f then goes on for nobody, and its result is dropped.
+func Attempt[T any](f func() T) (result T, err error) {
+	if !resumable {
+		return f(), nil
+	}
+	done := make(chan T, 1)
+	missing := make(chan error, 1)
+	go func() {
+		defer Own(func(err error) {
+			select {
+			case missing <- err:
+			default: // the first is enough
+			}
+		})()
+		done <- f()
+	}()
+	select {
+	case result = <-done:
+		return result, nil
+	case err = <-missing:
+		return result, err
+	}
+}
+
+// Fail tells every owner that has a goroutine which waits.
+func Fail(why string) {
+	labels := make([]unsafe.Pointer, waiting(nil))
+	labels = labels[:min(waiting(labels), len(labels))]
+	waiting := map[*owner]bool{}
+	owners.mu.Lock()
+	for _, label := range labels {
+		if o, ok := owners.at[label]; ok {
+			waiting[o] = true
+		}
+	}
+	owners.mu.Unlock()
+	for o := range waiting {
+		o.fail(&Error{why})
+	}
+}
+
+// Arrived lets all goroutines go on that wait: the functions are there.
+func Arrived() { arrived() }

@@ -1,0 +1,21 @@
+//go:build resumable
+
+package absent
+
+import "unsafe"
+
+// resumable says that the program's runtime has wasm/patch's additions. Without them a module is not cut.
+const resumable = true
+
+// setLabel is what runtime/pprof calls: new goroutines have the label of the one that starts them.
+//
+//go:linkname setLabel runtime/pprof.runtime_setProfLabel
+func setLabel(label unsafe.Pointer)
+
+// Both are wasm/patch's additions to the runtime: see runtime/preempt.go in its list.
+
+//go:linkname arrived runtime.kubetabArrived
+func arrived()
+
+//go:linkname waiting runtime.kubetabWaiting
+func waiting(labels []unsafe.Pointer) int
