@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startEngine } from '../host/engine.mjs';
 import { buildTestEngine, until } from '../host/testengine.mjs';
-import { decode, encode, lay, SnapshotError } from './format.mjs';
+import { decode, encode, hex, lay, sha256, SnapshotError } from './format.mjs';
 import { takeSnapshot } from './take.mjs';
 
 const DATE = Date.parse('2026-01-31T00:00:00Z');
@@ -144,3 +144,15 @@ test('memory comes back as it was, however the bytes arrive', async () => {
 async function* pieces(bytes, size) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
+
+test('where there is no crypto.subtle, the sums are the same', async () => {
+  const bytes = new TextEncoder().encode('kubetab'.repeat(1000));
+  const sum = hex(await sha256(bytes));
+  const { crypto } = globalThis;
+  Object.defineProperty(globalThis, 'crypto', { value: {}, configurable: true, writable: true });
+  try {
+    assert.equal(hex(await sha256(bytes)), sum);
+  } finally {
+    Object.defineProperty(globalThis, 'crypto', { value: crypto, configurable: true, writable: true });
+  }
+});

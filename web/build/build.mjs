@@ -32,7 +32,7 @@ import {
 } from 'node:zlib';
 import { build } from 'vite';
 import { headersFile, metaPolicy } from '../headers/headers.mjs';
-import { pageConfig, serviceWorkerConfig } from './config.mjs';
+import { libraryConfig, pageConfig, serviceWorkerConfig } from './config.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const root = resolve(web, '..');
@@ -95,11 +95,15 @@ const info = {
 const shared = { module: info, packed: isPacked, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
-const files = (await list(dist)).filter((file) => file !== 'index.html' && !file.startsWith('_'));
+const embedding = ['embed.html', 'embed-early.js', 'embed.js', 'embed-client.js', 'engine.js'];
+const files = (await list(dist)).filter(
+  (file) => file !== 'index.html' && !file.startsWith('_') && !embedding.includes(file),
+);
+await buildEmbedding();
 const lessons = await writeLessons();
 await tellEarly();
 // Hosts that send no headers obey it, and others as well: what both say holds.
-if (isPacked) await addPolicy('index.html');
+if (isPacked) for (const name of ['index.html', 'embed.html']) await addPolicy(name);
 const fingerprint = createHash('sha256');
 for (const file of ['index.html', ...files, ...lessons]) {
   fingerprint.update(file).update(await readFile(join(dist, file)));
@@ -125,7 +129,7 @@ for (const { info, files } of prepared) {
     }
   }
 }
-const sizes = await compressAssets([...files, ...lessons, 'index.html', 'sw.js']);
+const sizes = await compressAssets([...files, ...lessons, ...embedding, 'index.html', 'sw.js']);
 if (target === 'pages') await writeFile(join(dist, '.nojekyll'), '');
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -141,16 +145,39 @@ for (const file of target ? await list(dist) : []) {
 }
 say(`${relative(root, dist)} is ready after ${seconds(began)}`);
 
-/** Tells early.js what the engine worker's script is called in this build, and which lessons there are. */
-async function tellEarly() {
+/** What pages of other sites load: see docs/embed.md. */
+async function buildEmbedding() {
+  // The page is the same, and what runs before it is not. Nobody reads of it, and a frame may show no terminal.
+  const page = await readFile(join(dist, 'index.html'), 'utf8');
+  const embed = page
+    .replace('./early.js', './embed-early.js')
+    .replace(/\s*<link\s[^>]*rel="(manifest|apple-touch-icon|preload)"[^>]*>/g, '')
+    .replace(/\s*<link\s[^>]*rel="modulepreload"[^>]*\/screen-[^>]*>/g, '')
+    .replace(/\s*<meta\s[^>]*name="(description|theme-color)"[^>]*>/g, '');
+  if (!embed.includes('embed-early.js')) fail('index.html does not begin with early.js.');
+  await writeFile(join(dist, 'embed.html'), embed);
+  const library = (entry, format, fileName) =>
+    build(libraryConfig({ entry, format, outDir: dist, fileName, minify: true }));
+  await library('src/embed/script.ts', 'iife', 'embed.js');
+  await library('src/embed/site.ts', 'es', 'embed-client.js');
+  // A name that stays, for a worker whose name differs in every build.
+  await writeFile(join(dist, 'engine.js'), `import './${await workerScript()}';\n`);
+}
+
+async function workerScript() {
   const workers = (await list(dist)).filter((file) => /^assets\/worker-[^/]*\.js$/.test(file));
   if (workers.length !== 1)
     fail(`One script of the engine worker was expected, not ${workers.length}.`);
+  return workers[0];
+}
+
+/** Tells early.js what the engine worker's script is called in this build, and which lessons there are. */
+async function tellEarly() {
   const { parts } = JSON.parse(await readFile(join(dist, 'lessons/index.json'), 'utf8'));
   const ids = parts.flatMap(({ lessons }) => lessons.map(({ id }) => id));
   const path = join(dist, 'early.js');
   const text = (await readFile(path, 'utf8'))
-    .replace('__WORKER__', `./${workers[0]}`)
+    .replace('__WORKER__', `./${await workerScript()}`)
     .replace('__LESSON_IDS__', ids.join(' '));
   await writeFile(path, text);
 }

@@ -58,6 +58,28 @@ export function pageConfig({ module, wasmExec, outDir, packed = false }) {
   };
 }
 
+/** embed.js, which pages of other sites load, and the package @kubetab/client, which they can be built with. */
+export function libraryConfig({ entry, format, outDir, fileName, minify }) {
+  return {
+    configFile: false,
+    root: web,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: TARGET,
+      minify,
+      lib: {
+        entry: join(web, entry),
+        formats: [format],
+        name: 'kubetab',
+        fileName: () => fileName,
+      },
+    },
+  };
+}
+
 export function serviceWorkerConfig({ module, packed, outDir, precache, lessons, build }) {
   return {
     configFile: false,

@@ -119,6 +119,8 @@ export interface Welcome {
 export interface Refused {
   readonly type: 'refused';
   readonly protocol: ProtocolVersion;
+  /** What else is wrong, in a sentence: of a frame that was asked for what it cannot do. */
+  readonly why?: string;
 }
 
 export interface StateChanged {
@@ -306,6 +308,59 @@ export interface Answers {
   readonly type: 'answers';
   readonly answers: readonly FromExchange[];
 }
+
+/* ------------------------------------------------------------------ a page of any site -> embed.html, and its worker */
+
+/** What an engine begins with that keeps nothing beyond its worker. */
+export interface Beginning {
+  readonly settings?: EngineSettings;
+  /** A file as docs/bundle.md describes it. Its settings count where `settings` is missing. */
+  readonly bundle?: Uint8Array<ArrayBuffer>;
+}
+
+/** The first message to the worker of such an engine, on no port. Control ports follow in the same way. */
+export interface BeginAlone extends Beginning {
+  readonly type: 'begin';
+}
+
+/**
+ * Hands a control port to a frame with embed.html, whose engine then says welcome on it. With `beginning`, the engine
+ * begins now; a frame whose engine has begun refuses it. Anybody may frame embed.html, and who frames it may do anything
+ * to its engine: there is nothing in it that the framing page has not put there.
+ */
+export interface Connect {
+  readonly type: 'kubetab-connect';
+  readonly protocol: ProtocolVersion;
+  readonly beginning?: Beginning;
+}
+
+/** Gives a frame that waits for it a control port to an engine somewhere else, whose cluster it then shows. */
+export interface Show {
+  readonly type: 'kubetab-show';
+  readonly protocol: ProtocolVersion;
+}
+
+/** Asks a frame to say again that it is there. */
+export interface AskFrame {
+  readonly type: 'kubetab-ask';
+}
+
+/** `Connect` and `Show` carry one port. */
+export type ToFrame = Connect | Show | AskFrame;
+
+/** A frame is there and can be connected to. */
+export interface FrameReady {
+  readonly type: 'kubetab-frame';
+  readonly protocol: ProtocolVersion;
+}
+
+/** A frame cannot do what it is for: its scripts or its worker could not be loaded. */
+export interface FrameFailed {
+  readonly type: 'kubetab-failed';
+  readonly why: string;
+}
+
+export type FromFrame = FrameReady | FrameFailed;
 
 /* ------------------------------------------------------------------ page <-> service worker */
 

@@ -39,6 +39,9 @@ export function suffixOf(cluster: string): string {
 
 const WORKER = 'kubetab';
 
+/** The name of a worker whose engine is nobody's but its page's, and keeps nothing: that of an embed. */
+export const ALONE = 'kubetab alone';
+
 /** The name of the engine's worker, by which browsers and the worker itself tell it from those of other clusters. */
 export function workerName(cluster: string): string {
   return WORKER + suffixOf(cluster);

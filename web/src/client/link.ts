@@ -32,8 +32,12 @@ export class EngineLink {
   /** Called whenever the state changes, first with the state in the welcome. */
   onState: (state: EngineState) => void = () => undefined;
 
-  constructor(port: MessagePort, role: Hello['role']) {
+  readonly #sharesLocks: boolean;
+
+  /** @param sharesLocks whether Web Locks here are those of the worker: they belong to an origin */
+  constructor(port: MessagePort, role: Hello['role'], sharesLocks = true) {
     this.#port = port;
+    this.#sharesLocks = sharesLocks;
     this.#welcomed = new Promise((resolve) => {
       this.#welcome = resolve;
     });
@@ -97,6 +101,11 @@ export class EngineLink {
     this.#send({ type: 'restart', objects, ...(settings && { settings }) });
   }
 
+  /** For who knows that there is no worker at the other end. */
+  lose(why: string): void {
+    this.#abandon(why);
+  }
+
   close(): void {
     this.#send({ type: 'goodbye' });
     this.#abandon('This connection was closed.');
@@ -109,7 +118,7 @@ export class EngineLink {
 
   /** Takes a lock that nobody else wants and keeps it until the link is closed or this thread dies. */
   #hold(): Promise<string | null> {
-    if (!navigator.locks) return Promise.resolve(null);
+    if (!this.#sharesLocks || !navigator.locks) return Promise.resolve(null);
     const name = `kubetab-party-${uniqueName()}`;
     return new Promise((held) => {
       navigator.locks
@@ -131,12 +140,12 @@ export class EngineLink {
           return;
         }
         this.#worker = message.worker;
-        if (message.lock) this.#watchOver(message.lock);
+        if (message.lock && this.#sharesLocks) this.#watchOver(message.lock);
         this.#welcome();
         this.#setState(message.state);
         return;
       case 'refused':
-        this.#abandon(versionWords(message.protocol));
+        this.#abandon(message.why ?? versionWords(message.protocol));
         return;
       case 'state':
         this.#setState(message.state);

@@ -10,6 +10,7 @@ import type {
   ToExchange,
   Unkept,
 } from '../protocol';
+import type { Brought } from './brought';
 import { folderOf } from './database';
 import { Kept } from './kept';
 import { answerPages } from './kept-channel';
@@ -42,7 +43,7 @@ export class Keeper {
   readonly #info: ModuleInfo;
   readonly #base: URL;
   readonly #requests = new Requests();
-  readonly #kept: Kept | null;
+  readonly #kept: Kept | Brought | null;
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;
   #state: EngineState;
@@ -55,13 +56,24 @@ export class Keeper {
   #restarts = 0;
   #overdue: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(info: ModuleInfo, base: URL, cluster: string) {
+  /** @param of the cluster of this browser that it is the engine of, or what stands for one that is not kept */
+  constructor(
+    info: ModuleInfo,
+    base: URL,
+    of: { readonly cluster: string } | { readonly kept: Brought },
+  ) {
     this.#info = info;
     this.#base = base;
-    const folder = folderOf(base.pathname, cluster);
-    this.#kept = info.snapshot ? new Kept(folder + info.snapshot.url) : null;
+    if ('kept' in of) {
+      this.#kept = of.kept;
+      this.#state = this.#fresh();
+      return;
+    }
+    const folder = folderOf(base.pathname, of.cluster);
+    const kept = info.snapshot ? new Kept(folder + info.snapshot.url) : null;
+    this.#kept = kept;
     this.#state = this.#fresh();
-    if (this.#kept) this.#follow(this.#kept, folder);
+    if (kept) this.#follow(kept, folder);
   }
 
   #follow(kept: Kept, folder: string): void {

@@ -7,6 +7,7 @@ import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
 import { type Later, restOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
+import type { Brought } from './brought';
 import { DownloadError, download, downloadNow, type OnBytes, together } from './download';
 import type { Earlier, Kept } from './kept';
 import { compileModule, type ModuleInfo } from './module';
@@ -33,7 +34,7 @@ export interface ProgramEvents {
 export class Program {
   readonly #events: ProgramEvents;
   readonly #requests: Requests;
-  readonly #kept: Kept | null;
+  readonly #kept: Kept | Brought | null;
   readonly #output = captureOutput();
   #asked: () => void = () => undefined;
   #over = false;
@@ -52,7 +53,7 @@ export class Program {
   };
 
   /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
-  constructor(requests: Requests, kept: Kept | null, events: ProgramEvents) {
+  constructor(requests: Requests, kept: Kept | Brought | null, events: ProgramEvents) {
     this.#requests = requests;
     this.#kept = kept;
     this.#events = events;

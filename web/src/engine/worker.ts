@@ -2,32 +2,65 @@
  * The engine worker of one cluster, which its name says. All state of the cluster is here; pages and the service worker come and go around it.
  *
  * It runs as a SharedWorker, which every tab of the origin reaches, or - where there is none - as a dedicated Worker of
- * the tab that won the election in home.ts. The only difference is how ports arrive.
+ * the tab that won the election in home.ts. The only difference is how ports arrive. A worker of the name `ALONE` is one
+ * page's alone: it waits for `BeginAlone`, and what its engine does is gone with it.
  */
 import { listenForTabs } from '../client/bridge';
-import { clusterOfWorker, engineName } from '../client/cluster-names';
+import { ALONE, clusterOfWorker, engineName } from '../client/cluster-names';
+import type { BeginAlone } from '../protocol';
+import { Brought } from './brought';
+import { settingsOfBundle } from './bundle-settings';
 import { Keeper } from './keeper';
 import { Parties } from './parties';
 
-const cluster = clusterOfWorker(self.name);
-const base = new URL('../', self.location.href);
-const keeper = new Keeper(__MODULE__, base, cluster);
-const parties = new Parties(keeper);
+// A worker of another site is a blob that imports this script: its own address then says nothing.
+const here = import.meta.url;
+const site = new URL('../', here);
 
-if ('onconnect' in self) {
-  (self as unknown as SharedWorkerGlobalScope).onconnect = ({ ports: [port] }) => {
-    if (port) parties.admit(port);
-  };
+if (self.name === ALONE) {
+  const begun = (async () => {
+    const { settings, bundle } = await first();
+    const wanted = settings ?? (bundle && (await settingsOfBundle(bundle)));
+    return run(new Keeper(__MODULE__, site, { kept: new Brought(bundle ?? null, wanted ?? {}) }));
+  })();
+  self.addEventListener('message', ({ data }: MessageEvent<BeginAlone | MessagePort>) => {
+    if (data instanceof MessagePort) void begun.then((parties) => parties.admit(data));
+  });
 } else {
-  self.addEventListener('message', ({ data }: MessageEvent<MessagePort>) => parties.admit(data));
-  listenForTabs(engineName(base.pathname, __MODULE__.url, cluster), (port) => parties.admit(port));
+  const cluster = clusterOfWorker(self.name);
+  const parties = run(new Keeper(__MODULE__, site, { cluster }));
+  if ('onconnect' in self) {
+    (self as unknown as SharedWorkerGlobalScope).onconnect = ({ ports: [port] }) => {
+      if (port) parties.admit(port);
+    };
+  } else {
+    self.addEventListener('message', ({ data }: MessageEvent<MessagePort>) => parties.admit(data));
+    const name = engineName(site.pathname, __MODULE__.url, cluster);
+    listenForTabs(name, (port) => parties.admit(port));
+  }
 }
 
-self.addEventListener('error', (event) => {
-  if (keeper.uncaught(event.error)) event.preventDefault();
-});
-self.addEventListener('unhandledrejection', (event) => {
-  if (keeper.uncaught(event.reason)) event.preventDefault();
-});
+function run(keeper: Keeper): Parties {
+  const parties = new Parties(keeper);
+  self.addEventListener('error', (event) => {
+    if (keeper.uncaught(event.error)) event.preventDefault();
+  });
+  self.addEventListener('unhandledrejection', (event) => {
+    if (keeper.uncaught(event.reason)) event.preventDefault();
+  });
+  keeper.start();
+  return parties;
+}
 
-keeper.start();
+function first(): Promise<BeginAlone> {
+  return new Promise((resolve) => {
+    self.addEventListener(
+      'message',
+      function hear({ data }: MessageEvent<BeginAlone | MessagePort>) {
+        if (data instanceof MessagePort) return;
+        self.removeEventListener('message', hear);
+        resolve(data);
+      },
+    );
+  });
+}

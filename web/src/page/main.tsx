@@ -12,42 +12,51 @@ import './style/panes.css';
 import './style/splitter.css';
 import './style/drawer.css';
 import './style/dialog.css';
+import './style/embed.css';
 import { render } from 'preact';
 import { kindOf } from '../client/cluster-names';
 import { followClock } from './control/clock';
 import { followClusterName } from './control/cluster-name';
 import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
+import { showEmbedded } from './embed/show';
 import { openCluster, ready } from './engine/cluster';
-import { clusterHere } from './engine/here';
+import { clusterHere, isEmbedded } from './engine/here';
 import { Page } from './frame/Page';
 import { openLanguage } from './language/language';
 import { followLog } from './requests/log';
 import { followSharedLinks } from './share/open';
 
-// The download is the long part: it begins before anything is drawn.
-openCluster();
-offerDeveloper();
-followLog();
-shareIdentity();
-followClock();
-followClusterName();
-followSharedLinks();
-// Asked for by few addresses and clusters, and not needed to draw the page.
-if (location.search || kindOf(clusterHere) === 'prepared')
-  void import('./control/address').then(({ followAddress }) => followAddress());
+// embed.html has the same code, apart from what runs before it: chunks that were cut for two documents would cost the
+// first visit more than the few lines for a frame.
+if (isEmbedded) void showEmbedded();
+else openWorkbench();
 
-// What is to be said of storage is said of an engine that runs.
-const stopWaiting = ready.subscribe((isReady) => {
-  if (!isReady) return;
-  queueMicrotask(() => stopWaiting());
-  void import('./control/room').then(({ followRoom }) => followRoom());
-  // A file that is dropped is looked at by an engine.
-  void import('./control/bundles').then(({ followDroppedBundles }) => followDroppedBundles());
-});
+function openWorkbench(): void {
+  // The download is the long part: it begins before anything is drawn.
+  openCluster();
+  offerDeveloper();
+  followLog();
+  shareIdentity();
+  followClock();
+  followClusterName();
+  followSharedLinks();
+  // Asked for by few addresses and clusters, and not needed to draw the page.
+  if (location.search || kindOf(clusterHere) === 'prepared')
+    void import('./control/address').then(({ followAddress }) => followAddress());
 
-// English is at hand; another language comes before the first paint, so that nothing is read twice.
-void openLanguage().then(() => {
-  const root = document.getElementById('page');
-  if (root) render(<Page />, root);
-});
+  // What is to be said of storage is said of an engine that runs.
+  const stopWaiting = ready.subscribe((isReady) => {
+    if (!isReady) return;
+    queueMicrotask(() => stopWaiting());
+    void import('./control/room').then(({ followRoom }) => followRoom());
+    // A file that is dropped is looked at by an engine.
+    void import('./control/bundles').then(({ followDroppedBundles }) => followDroppedBundles());
+  });
+
+  // English is at hand; another language comes before the first paint, so that nothing is read twice.
+  void openLanguage().then(() => {
+    const root = document.getElementById('page');
+    if (root) render(<Page />, root);
+  });
+}

@@ -168,6 +168,7 @@ export const english = {
       shared: 'a worker shared by all tabs of this site',
       leader: 'a worker of this tab: it ends with the tab',
       follower: 'a worker of another tab: it ends with that tab',
+      alone: 'a worker of this page: it ends with the page',
     },
     transport: 'Reached',
     transports: {

@@ -158,6 +158,7 @@ export const chinese: Words = {
       shared: '由本站点所有标签页共享的 worker',
       leader: '此标签页的 worker：关闭此标签页即结束',
       follower: '另一个标签页的 worker：关闭那个标签页即结束',
+      alone: '此页面的 worker：关闭此页面即结束',
     },
     transport: '访问方式',
     transports: {

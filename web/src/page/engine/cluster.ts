@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type ApiClient, throughEnginePort, throughServiceWorker } from '../../client';
-import { findEngine, type Home } from '../../client/home';
+import { findEngine, type Home, type HomeEvents } from '../../client/home';
 import type { EngineLink } from '../../client/link';
 import {
   keepModuleForOffline,
@@ -37,6 +37,7 @@ export const ready = computed(() => engineState.value?.phase === 'ready');
 let link: EngineLink | null = null;
 let lastWorker = '';
 let reopen: () => void = () => undefined;
+let keepModule: () => void = () => undefined;
 /** For every new link: the service worker may have asked before there was one. */
 let linked: Promise<EngineLink>;
 let onLinked: (link: EngineLink) => void;
@@ -48,14 +49,33 @@ function renewLinked(): void {
   });
 }
 
+/** Where the engine of a page is, and whether a service worker shall serve it to others. */
+export interface Surroundings {
+  readonly find: (events: HomeEvents) => { reopen(): void };
+  readonly serviceWorker: boolean;
+}
+
+const OF_TAB: Surroundings = {
+  find: (events) => findEngine(scope.pathname, clusterHere, events),
+  serviceWorker: true,
+};
+
 /** Connects to the engine, which starts it if no other tab has, and to the service worker. To be called once. */
-export function openCluster(): void {
+export function openCluster({ find, serviceWorker }: Surroundings = OF_TAB): void {
   holdCluster();
-  ({ reopen } = findEngine(scope.pathname, clusterHere, {
+  ({ reopen } = find({
     onLink: adopt,
     onBroken: (why) =>
       die({ phase: 'dead', cause: 'worker', what: words.dead.what.worker, why, output: '' }),
   }));
+  setInterval(() => void refreshStats(), 5000);
+  setInterval(() => void feelPulse(), 5000);
+  if (!serviceWorker) {
+    withoutServiceWorker.value = { reason: 'unavailable' };
+    return;
+  }
+  // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
+  keepModule = () => setTimeout(() => void keepModuleForOffline(), 15_000);
   void serveServiceWorker(new URL('sw.js', scope), {
     cluster: clusterHere,
     introduce: lendPort,
@@ -72,8 +92,6 @@ export function openCluster(): void {
   }).then((why) => {
     withoutServiceWorker.value = why;
   });
-  setInterval(() => void refreshStats(), 5000);
-  setInterval(() => void feelPulse(), 5000);
 }
 
 /** Names the worker of the engine: see EngineLink.worker. Empty before it has said a word. */
@@ -184,8 +202,7 @@ function die(dead: Dead): void {
 
 function onReady(): void {
   void refreshStats();
-  // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
-  setTimeout(() => void keepModuleForOffline(), 15_000);
+  keepModule();
 }
 
 /**

@@ -10,6 +10,9 @@ export const scope = new URL('./', document.baseURI);
  */
 export const clusterHere = named(document.documentElement.dataset.cluster);
 
+/** Whether this is embed.html: there is one cluster, and nothing is kept of it. */
+export const isEmbedded = document.documentElement.dataset.embed !== undefined;
+
 /** Of this tab, by what early.js calls it: the cluster it is in. */
 const IN = `kubetab.in ${scope.pathname}`;
 /** Of this tab: the last cluster of the visitor's own that it was in. */
@@ -28,7 +31,8 @@ export function lastOwn(): string {
 }
 
 /**
- * Goes to a cluster, which is made if there is none: the page is loaded anew.
+ * Goes to a cluster, which is made if there is none: the page is loaded anew. From an embed, where there is no other
+ * cluster, to the workbench in a tab of its own.
  *
  * @param options.hash the place to be at, with its `#`; without it, the view that is shown now, or the picture after a
  *   lesson
@@ -38,6 +42,12 @@ export function switchTo(name: string, { hash }: { readonly hash?: string } = {}
   if (!isClusterName(name)) throw new RangeError(`A cluster cannot have the name ${name}.`);
   if (name === clusterHere) {
     if (hash !== undefined && hash !== location.hash) location.hash = hash;
+    return;
+  }
+  if (isEmbedded) {
+    const workbench = new URL(`?cluster=${name}`, scope);
+    workbench.hash = hash ?? '';
+    window.open(workbench, '_blank', 'noopener');
     return;
   }
   store('sessionStorage', IN, name);

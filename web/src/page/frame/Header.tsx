@@ -3,6 +3,7 @@ import { ClusterMenu } from '../control/ClusterMenu';
 import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';
+import { isEmbedded } from '../engine/here';
 import { LanguageMenu } from '../language/LanguageMenu';
 import { ShareButton } from '../share/ShareButton';
 import { words } from '../words';
@@ -31,7 +32,7 @@ export function Header() {
       <IdentityMenu />
       <LanguageMenu />
       <ThemeButton />
-      <ShareButton />
+      {!isEmbedded && <ShareButton />}
       <EngineStatus />
     </header>
   );
@@ -46,7 +47,7 @@ function Where() {
   const emulated = state.phase === 'ready' && state.run.settings.emulatedVersion;
   return (
     <div class="where">
-      <ClusterMenu />
+      {!isEmbedded && <ClusterMenu />}
       {emulated && <span class="faint">{words.cluster.emulating(`v${emulated}`)}</span>}
     </div>
   );

@@ -1,10 +1,13 @@
+import { isEmbedded } from '../engine/here';
 import { goToLessons } from '../lessons/home';
 import { words } from '../words';
 import { Icon } from './icons';
 import { arrange, layout } from './layout';
 import { go, route, VIEWS, type View } from './route';
 
-const ORDER: readonly View[] = ['lessons', 'cluster', 'files', 'requests', 'console', 'settings'];
+const ALL: readonly View[] = ['lessons', 'cluster', 'files', 'requests', 'console', 'settings'];
+/** Lessons have clusters of their own, which an embed has not. */
+const ORDER = ALL.filter((view) => view !== 'lessons' || !isEmbedded);
 
 /** Lessons are the one that the tab is in, or all of them. */
 function show(view: View): void {
@@ -45,7 +48,7 @@ export function Rail() {
 export function PhoneTabs() {
   return (
     <nav class="phone-tabs" aria-label={words.rail.label}>
-      {VIEWS.map((view) => (
+      {VIEWS.filter((view) => view !== 'lessons' || !isEmbedded).map((view) => (
         <button
           key={view}
           type="button"

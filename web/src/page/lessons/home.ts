@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { isClusterName, kindOf, lessonCluster } from '../../client/cluster-names';
-import { clusterHere, lastOwn, switchTo } from '../engine/here';
+import { clusterHere, isEmbedded, lastOwn, switchTo } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { address, go, route } from '../frame/route';
 import { lessonPlace, pathOf } from './place';
@@ -54,7 +54,7 @@ function recall(): string {
 const declined = signal(wasDeclined());
 
 /** A first visit is offered the first lesson: until it is declined, or any lesson was begun. */
-export const isOffered = computed(() => !declined.value && !inLesson);
+export const isOffered = computed(() => !declined.value && !inLesson && !isEmbedded);
 
 export function decline(): void {
   declined.value = true;

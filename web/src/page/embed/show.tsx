@@ -1,0 +1,42 @@
+import { render } from 'preact';
+import { followClock } from '../control/clock';
+import { shareIdentity } from '../control/terminal-identity';
+import { openCluster } from '../engine/cluster';
+import { Page } from '../frame/Page';
+import { openLanguage } from '../language/language';
+import { followLog } from '../requests/log';
+import { openFrame } from './frame';
+import { isEmbedPane, Panes } from './Panes';
+
+/**
+ * The page of embed.html: an engine for the page that frames it, with the workbench, some of its panes, or nothing to be
+ * seen. To be called once.
+ *
+ *   embed.html                            the workbench, with an engine that begins at once
+ *   embed.html?panes=terminal,picture     these panes
+ *   embed.html?panes=none&engine=asked    nothing, and an engine when the framing page connects
+ *   ?theme= ?lang= ?cluster= ?bundle=     as docs/embed.md says
+ */
+export async function showEmbedded(): Promise<void> {
+  const query = new URLSearchParams(location.search);
+  const frame = openFrame(query);
+  if (query.get('panes') === 'none') return;
+  openCluster({
+    find: ({ onLink, onBroken }) => {
+      frame.follow({ onLink: (link) => onLink(link, 'alone'), onBroken });
+      return frame;
+    },
+    serviceWorker: false,
+  });
+  followLog();
+  shareIdentity();
+  followClock();
+  if (document.documentElement.dataset.cluster)
+    void import('../control/address').then(({ followAddress }) => followAddress());
+  await openLanguage();
+  const root = document.getElementById('page');
+  if (!root) return;
+  const names = query.get('panes') ?? '';
+  const panes = names.split(',').filter(isEmbedPane);
+  render(panes.length > 0 ? <Panes panes={panes} hasBar={!frame.isAsked} /> : <Page />, root);
+}

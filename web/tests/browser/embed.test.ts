@@ -1,0 +1,196 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { PATIENCE } from './browser';
+import { docsSite, withoutThirdParties } from './docs-site';
+import { plain, type Site } from './site';
+
+// What pages of another site have of Kubetab, in a browser that lets no third party store anything.
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const SAMPLES = join(ROOT, 'docs/samples');
+const BIN = join(ROOT, 'bin');
+
+let site: Site;
+let context: BrowserContext;
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  site = await plain();
+  context = await withoutThirdParties();
+});
+afterAll(async () => {
+  await context?.close();
+  await site?.close();
+});
+afterEach(async () => {
+  for (const page of context.pages()) await page.close();
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function openDocs(html: string, headers: Record<string, string> = {}): Promise<Page> {
+  const css = ['plain.css', 'vitepress.css'].map((name) => [`/${name}`, sample(name)]);
+  const docs = await docsSite({ '/': html, ...Object.fromEntries(css) }, headers);
+  ends.push(() => docs.close());
+  const page = await context.newPage();
+  await page.goto(docs.url);
+  return page;
+}
+
+function sample(name: string): string {
+  const html = readFileSync(resolve(SAMPLES, name), 'utf8');
+  return html.replaceAll('https://kubetab.example/', site.url);
+}
+
+/** What the host page of the samples must allow, and nothing beside it. */
+const strict = () => ({
+  'Content-Security-Policy': `default-src 'none'; style-src 'self'; script-src ${new URL(site.url).origin}; frame-src ${new URL(site.url).origin}; require-trusted-types-for 'script'`,
+});
+
+test.each(['', 'sandbox="allow-scripts"'])('panes in a frame with %j', async (sandbox) => {
+  const page = await openDocs(
+    `<!doctype html><html lang="en"><title>docs</title><iframe ${sandbox} width="900" height="500" src="${site.url}embed.html?panes=terminal,picture"></iframe>`,
+  );
+  const frame = page.frameLocator('iframe');
+  await frame.locator('.pill.is-ready').waitFor({ timeout: 4 * PATIENCE });
+  const origin = await page.frames()[1]?.evaluate(() => window.origin);
+  expect(origin).toBe(sandbox ? 'null' : new URL(site.url).origin);
+  await frame.locator('.xterm-helper-textarea').focus();
+  await page.keyboard.type('kubectl create deployment shop --image=nginx --replicas=2\r');
+  await frame.getByText('deployment.apps/shop created').waitFor();
+  await frame.locator('.picture').getByText('shop').first().waitFor();
+});
+
+/** Runs every snippet of a page, one after the other, and returns what each has run and printed. */
+async function runAll(page: Page) {
+  const runs: { readonly code: string; readonly kind: string; readonly printed: string }[] = [];
+  const snippets = page.locator('kubetab-snippet');
+  await snippets
+    .last()
+    .getByRole('button', { name: /Run|Apply/ })
+    .waitFor();
+  for (let i = 0; i < (await snippets.count()); i++) {
+    const result = snippets.nth(i).evaluate(
+      (snippet) =>
+        new Promise<{ code: string; printed: string }>((resolve, reject) => {
+          let code = '';
+          snippet.addEventListener('execute', (event) => {
+            code = (event as CustomEvent).detail;
+          });
+          snippet.addEventListener('result', (event) => {
+            const { stdout, stderr } = (event as CustomEvent).detail;
+            resolve({ code, printed: stdout + stderr });
+          });
+          snippet.addEventListener('error', (event) => reject((event as CustomEvent).detail));
+        }),
+    );
+    const button = snippets.nth(i).getByRole('button', { name: /Run|Apply/ });
+    const kind = (await button.textContent()) ?? '';
+    await button.click();
+    runs.push({ ...(await result), kind });
+  }
+  return runs;
+}
+
+/** A native cluster of its own, and bash with bin/kubectl. */
+async function nativeShell() {
+  const folder = mkdtempSync(join(tmpdir(), 'kubetab-embed-'));
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const listen = ['--listen', '127.0.0.1:0', '--http', '', '--kubeconfig', kubeconfig];
+  const server = spawn(join(BIN, 'kubetab'), ['serve', ...listen], {
+    stdio: 'ignore',
+    cwd: folder,
+  });
+  ends.push(async () => {
+    const over = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await over;
+  });
+  const run = promisify(execFile);
+  const environment = {
+    ...process.env,
+    KUBECONFIG: kubeconfig,
+    PATH: `${BIN}:${process.env.PATH}`,
+  };
+  const shell = async (lines: string) => {
+    const { stdout, stderr } = await run('bash', ['-c', lines], { cwd: folder, env: environment });
+    return stdout + stderr;
+  };
+  const isUp = () => shell('kubectl get --raw /readyz && kubectl get sa default -o name');
+  await expect.poll(() => isUp().catch(String), { timeout: 4 * PATIENCE }).toMatch(/^ok/);
+  return { folder, shell };
+}
+
+// VitePress writes its colours as attributes of elements, which a policy for styles has to allow.
+test.each([
+  ['plain.html', strict, {}],
+  [
+    'hugo.html',
+    strict,
+    { 'https://k8s.io/examples/application/deployment.yaml': 'application/deployment.yaml' },
+  ],
+  ['vitepress.html', () => ({}), {}],
+])('%s: its snippets print what kubectl prints', async (name, headers, files) => {
+  const native = await nativeShell();
+  const page = await openDocs(sample(name), headers());
+  const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+  for (const { code, kind, printed } of await runAll(page)) {
+    let lines = code.replace(/^\$ /gm, '');
+    for (const [address, path] of Object.entries(files)) lines = lines.replace(address, path);
+    if (/Apply/.test(kind)) {
+      const path = join(
+        native.folder,
+        name === 'plain.html' ? 'shop.yaml' : 'application/deployment.yaml',
+      );
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, code);
+      lines = `kubectl apply -f ${path}`;
+    } else if (/shop\.yaml/.test(lines)) {
+      const manifest = await page.locator('#manifest').textContent();
+      writeFileSync(join(native.folder, 'shop.yaml'), manifest ?? '');
+    }
+    expect(printed, lines).toBe(await native.shell(lines));
+  }
+  const before = await height();
+  await page.getByRole('button', { name: 'Run' }).last().click();
+  await page.locator('kubetab-snippet:not([state=running])').last().waitFor();
+  expect(await height()).toBe(before);
+});
+
+test('before anything has run, a page has fetched one script', async () => {
+  const fetched: string[] = [];
+  const docs = await docsSite({ '/': sample('plain.html'), '/plain.css': '' });
+  ends.push(() => docs.close());
+  const page = await context.newPage();
+  let bytes = 0;
+  page.on('response', async (response) => {
+    if (!response.url().startsWith(site.url)) return;
+    fetched.push(new URL(response.url()).pathname);
+    bytes += Number((await response.allHeaders())['content-length']);
+  });
+  await page.goto(docs.url);
+  await page.getByRole('button', { name: 'Run' }).last().waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(fetched).toEqual(['/embed.js']);
+  expect(bytes).toBeLessThan(8192);
+});
+
+test('where nothing can run, the text stays and a sentence says why', async () => {
+  const page = await openDocs(sample('plain.html'), strict());
+  await page.route('**/embed.html*', (route) => route.abort());
+  const snippet = page.locator('#scale');
+  await snippet.getByRole('button', { name: 'Run' }).click();
+  await snippet.getByText(/This cannot run here now/).waitFor();
+  await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
+  // The next try may find the network there again.
+  await page.unroute('**/embed.html*');
+  await snippet.getByRole('button', { name: 'Run' }).click();
+  await page.locator('#scale[state=succeded]').waitFor({ timeout: 4 * PATIENCE });
+  await snippet.getByRole('button', { name: 'Reset' }).click();
+  await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
+});

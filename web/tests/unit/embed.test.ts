@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { heredoc } from '../../src/embed/run';
+import { linesOf } from '../../src/embed/source';
+import { settingsOfBundle } from '../../src/engine/bundle-settings';
+
+test.each([
+  ['kubectl get pods\nkubectl get nodes', 'kubectl get pods\nkubectl get nodes'],
+  ['$ kubectl get pods\nNAME   READY\nweb    1/1', 'kubectl get pods'],
+  [
+    '$ kubectl run web \\\n>   --image=nginx\npod/web created',
+    'kubectl run web \\\n  --image=nginx',
+  ],
+  ['echo "$ 5"', 'echo "$ 5"'],
+])('the lines to run of %j', (text, lines) => {
+  expect(linesOf(text)).toBe(lines);
+});
+
+test('a text that holds the end of a here document is given whole', () => {
+  expect(heredoc('a\nEOF\nb')).toBe("<<'EOF_'\na\nEOF\nb\nEOF_\n");
+  expect(heredoc('a\n')).toBe("<<'EOF'\na\nEOF\n");
+});
+
+/** The part of msgpack that a bundle's maps, strings, bytes and small numbers need. */
+function packed(value: unknown): Buffer {
+  if (typeof value === 'number') return Buffer.from([0xce, 0, 0, value >> 8, value & 255]);
+  if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2]);
+  if (typeof value === 'string')
+    return Buffer.concat([Buffer.from([0xd9, Buffer.byteLength(value)]), Buffer.from(value)]);
+  if (value instanceof Buffer) {
+    const head = Buffer.alloc(5, 0xc6);
+    head.writeUInt32BE(value.length, 1);
+    return Buffer.concat([head, value]);
+  }
+  if (Array.isArray(value))
+    return Buffer.concat([Buffer.from([0x90 + value.length]), ...value.map(packed)]);
+  const pairs = Object.entries(value as object).flat();
+  return Buffer.concat([Buffer.from([0x80 + pairs.length / 2]), ...pairs.map(packed)]);
+}
+
+function bundle(body: Buffer): Uint8Array<ArrayBuffer> {
+  const envelope = { format: 'kubetab.bundle', version: 1, codec: 'gzip', body };
+  return new Uint8Array(packed(envelope));
+}
+
+test('the settings of a bundle are read without the rest', async () => {
+  const settings = { emulatedVersion: '1.36', nodes: 300, noScheduler: true, controllers: ['*'] };
+  const cluster = { kubernetes: 'v1.37.0+kubetab', revision: 7, settings, records: [] };
+  expect(await settingsOfBundle(bundle(gzipSync(packed(cluster))))).toEqual(settings);
+});
+
+test('those of a bundle that Go has written', async () => {
+  const path = resolve(import.meta.dirname, '../../../core/bundle/testdata/version1.kubetab');
+  const settings = await settingsOfBundle(new Uint8Array(readFileSync(path)));
+  expect(settings.nodes).toBeGreaterThan(0);
+  expect(settings.controllers).toBeInstanceOf(Array);
+});
+
+test.each([
+  ['nothing', new Uint8Array()],
+  ['a torn one', bundle(gzipSync(packed({ settings: {} })).subarray(0, 12))],
+  ['no bundle at all', new Uint8Array([0xc1, 1, 2])],
+  ['maps without end', new Uint8Array(4096).fill(0x81)],
+])('of %s, the engine says what is wrong', async (_, bytes) => {
+  expect(await settingsOfBundle(bytes)).toEqual({});
+});
