@@ -24,7 +24,12 @@ const terminalEarlyPlugin = {
         ({ facadeModuleId }) => facadeModuleId === join(web, 'src/page/terminal/screen.ts'),
       );
       if (chunks.length !== 1) throw new Error(`${chunks.length} chunks begin with screen.ts.`);
-      const attrs = { rel: 'modulepreload', crossorigin: true, href: `./${chunks[0].fileName}` };
+      const attrs = {
+        rel: 'modulepreload',
+        'data-for': 'terminal',
+        crossorigin: true,
+        href: `./${chunks[0].fileName}`,
+      };
       return [{ tag: 'link', attrs, injectTo: 'head' }];
     },
   },
