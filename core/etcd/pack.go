@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -37,6 +38,29 @@ func (h *Hold) Entries() ([]Entry, error) {
 		return nil
 	})
 	return entries, err
+}
+
+// Compacted returns what an empty store has to Replay to hold what it would hold after
+// a Replay of entries, which go on from nothing, and history compacted up to the newest
+// revision: as many entries as there are objects and leases, however much was written
+// and deleted. It fails as Replay does.
+func Compacted(ctx context.Context, entries []Entry) ([]Entry, error) {
+	db, err := Open(Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }() // in memory: nothing to lose
+	held := db.Hold()
+	err = held.Replay(entries)
+	held.Release()
+	if err != nil {
+		return nil, err
+	}
+	state, err := ReadState(ctx, db.Client().Client, "")
+	if err != nil {
+		return nil, err
+	}
+	return state.Entries()
 }
 
 // isPast reports whether a revision did nothing but write one state of an object

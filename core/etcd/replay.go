@@ -27,6 +27,9 @@ type Entry struct {
 	Supersedes []string
 }
 
+// Begins reports whether e says where history begins.
+func (e Entry) Begins() bool { return strings.HasPrefix(e.Name, prefixCompacted) }
+
 // ErrBase is returned by Replay for entries that do not follow the store's newest
 // revision: they were made by a store that went on from another one.
 var ErrBase = errors.New("the records follow another revision than the store's")
@@ -164,7 +167,7 @@ func (h *Hold) Replay(entries []Entry) error {
 			return v.deleted() && db.index.at(v.key, c.rev) == nil
 		})
 		db.publish(&commit{rev: c.rev, versions: versions})
-		if c.rev <= begins { // as after a compaction, which keeps its own revision alone
+		if c.rev == begins { // as after a compaction, which keeps its own revision alone
 			db.mu.Lock()
 			db.log.compact(begins)
 			db.mu.Unlock()
@@ -187,10 +190,15 @@ func (db *DB) beginAt(rev int64) error {
 	return nil
 }
 
-// skipTo makes rev the newest revision, with nothing in those that are skipped.
-// Called under writeMu.
+// skipTo makes rev the newest revision, with nothing in those that are skipped. In
+// memory they cost nothing, however many they are; a file has a record of each, because
+// one that is missing there is damage. Called under writeMu.
 func (db *DB) skipTo(rev int64) error {
-	for next := db.rev + 1; next <= rev; next++ {
+	next := db.rev + 1
+	if db.opts.Path == "" {
+		next = max(next, rev)
+	}
+	for ; next <= rev; next++ {
 		empty, _ := encodeOps(next, nil)
 		if err := db.record(revisionKey(next), empty); err != nil {
 			return err

@@ -260,3 +260,53 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestReplayOfManyRevisions: revisions that nothing is left of cost nothing, and
+// Compacted leaves what the objects are.
+func TestReplayOfManyRevisions(t *testing.T) {
+	first, told := openKept(t)
+	defer mustClose(t, first)
+	for n := range 20_000 {
+		if _, err := first.Client().KV.Put(t.Context(), fmt.Sprintf("k%d", n%3), fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 50 { // what comes and goes is kept for who has watched
+		key := fmt.Sprintf("k-gone-%d", n)
+		if _, err := first.Client().KV.Put(t.Context(), key, ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := first.Client().KV.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries := told.entries()
+	second := mustOpen(t, Options{})
+	defer mustClose(t, second)
+	if err := replayInto(second, entries); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := everything(t, second), everything(t, first); got != want {
+		t.Errorf("it has\n%s, want\n%s", got, want)
+	}
+	// A gap is one commit.
+	if n := len(second.log.commits); n > 2*len(entries) {
+		t.Errorf("%d entries made %d commits", len(entries), n)
+	}
+
+	compacted, err := Compacted(t.Context(), entries)
+	if err != nil || len(compacted) > 3+2 {
+		t.Errorf("%d entries for 3 objects, %v", len(compacted), err)
+	}
+	third := mustOpen(t, Options{})
+	defer mustClose(t, third)
+	if err := replayInto(third, compacted); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := everything(t, third), everything(t, first); got != want {
+		t.Errorf("compacted, it has\n%s, want\n%s", got, want)
+	}
+	if _, err := Compacted(t.Context(), []Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
+		t.Error("damaged entries were compacted")
+	}
+}
