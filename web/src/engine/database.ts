@@ -19,6 +19,31 @@ export const TIME = ' time';
 /** What the entries come to. */
 export const BYTES = ' bytes';
 
+/** What `sumOf` says of the names of the entries. Earlier builds have written none. */
+export const SUM = ' sum';
+
+/** A set of names as one short record, so that a lost one is noticed. */
+export interface NameSum {
+  readonly count: number;
+  /** Exclusive or of the names' FNV-1a hashes, of two beginnings. */
+  readonly hashes: readonly [number, number];
+}
+
+export const NO_NAMES: NameSum = { count: 0, hashes: [0, 0] };
+
+/** The sum of a set with one name more (1) or without one that it had (-1). */
+export function summed(sum: NameSum, name: string, by: 1 | -1): NameSum {
+  const [one, two] = sum.hashes;
+  const hashes = [one ^ fnv(name, 0x811c9dc5), two ^ fnv(name, 0x1b873593)] as const;
+  return { count: sum.count + by, hashes };
+}
+
+function fnv(text: string, offset: number): number {
+  let hash = offset;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
 /** The entry with the bundle that a cluster begins with, until an engine has begun with it: wasm/keep_js.go. */
 export const BUNDLE = 'bundle';
 

@@ -7,11 +7,15 @@ import {
   FROM,
   isFull,
   lock,
+  type NameSum,
+  NO_NAMES,
   openDatabase,
   SETTINGS,
   STORE,
+  SUM,
   siteOf,
   spelled,
+  summed,
   TIME,
   timeOf,
   unspelled,
@@ -34,6 +38,9 @@ export interface Earlier {
  * under the snapshot they go on from, and the settings that the engine ran with. Another build has another snapshot; what
  * its engine has left is given to the first engine of this build, and is there until that one has become ready with it.
  * Other clusters have other folders (see database.ts), and are not looked at here.
+ *
+ * With each transaction goes a sum of the names of all entries that are there afterwards, so that one which the browser has
+ * lost is noticed, and not taken for one that a later one has superseded: the cluster is left as it is then.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
  * one began; so what is there is always a state that the cluster had. A first change is written at once. While changes
@@ -65,6 +72,7 @@ export class Kept {
   /** Of the entries that are there, in bytes, and their sum. */
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
+  #sum = NO_NAMES;
   /** Whose cluster is being taken over: until it is, nothing is written. */
   #taking: { readonly base: string; unlock: (() => void) | null; forget: boolean } | null = null;
   #ignoresOthers = false;
@@ -122,12 +130,16 @@ export class Kept {
   #count(entries: Earlier['entries']): void {
     this.#sizes.clear();
     this.#bytes = 0;
+    this.#sum = NO_NAMES;
     for (const [name, record] of entries) this.#size(name, record);
   }
 
   #size(name: string, record: Uint8Array | null): void {
     if (name === SETTINGS || name === FROM) return;
     this.#bytes += (record?.byteLength ?? 0) - (this.#sizes.get(name) ?? 0);
+    if (this.#sizes.has(name) !== (record !== null)) {
+      this.#sum = summed(this.#sum, name, record ? 1 : -1);
+    }
     if (record) this.#sizes.set(name, record.byteLength);
     else this.#sizes.delete(name);
   }
@@ -135,6 +147,7 @@ export class Kept {
   async #read(base: string): Promise<Found> {
     let settings: EngineSettings = {};
     let from: Earlier['from'] = null;
+    let sum: NameSum | null = null;
     const entries: [string, Uint8Array][] = [];
     const store = (await this.#database).transaction(STORE).objectStore(STORE);
     const [keys, records] = await Promise.all([
@@ -147,8 +160,10 @@ export class Kept {
       if (!(record instanceof Uint8Array)) throw new Error(`The record ${name} cannot be read.`);
       if (name === SETTINGS) settings = unspelled(record);
       else if (name === FROM) from = unspelled(record);
+      else if (name === SUM) sum = unspelled(record);
       else if (name !== TIME && name !== BYTES) entries.push([name, record]);
     });
+    if (sum) checkSum(sum, entries);
     // Builds before settings were kept wrote entries alone.
     return { settings, from: entries.length > 0 ? (from ?? 'snapshot') : null, entries };
   }
@@ -349,6 +364,7 @@ export class Kept {
     }
     store.put(spelled(Date.now()), [this.#base, TIME]);
     store.put(spelled(this.#bytes), [this.#base, BYTES]);
+    store.put(spelled(this.#sum), [this.#base, SUM]);
   }
 
   #fail(error: unknown): void {
@@ -363,6 +379,20 @@ export class Kept {
     this.#unkept = unkept;
     this.onUnkept(unkept);
   }
+}
+
+/**
+ * Entries that later ones supersede are deleted, so that their numbers have gaps: only the sum tells of one that is lost.
+ *
+ * @throws Error when they are not those that were written
+ */
+function checkSum(sum: NameSum, entries: Earlier['entries']): void {
+  let found = NO_NAMES;
+  for (const [name] of entries) found = summed(found, name, 1);
+  if (JSON.stringify(found) === JSON.stringify(sum)) return;
+  throw new Error(
+    `What is kept of the cluster is not whole: ${found.count} records are there, of ${sum.count} that were written.`,
+  );
 }
 
 type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;

@@ -2,6 +2,7 @@ import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { nameIn } from '../../src/client/folder';
+import { openDatabase } from '../../src/engine/database';
 import { Kept } from '../../src/engine/kept';
 import { KeptClusters } from '../../src/engine/kept-clusters';
 import type { Unkept } from '../../src/protocol';
@@ -53,6 +54,39 @@ test('clusters see nothing of each other, nor of a site in a folder below', asyn
     ['own', 1],
     ['two', 3],
   ]);
+});
+
+test('an entry that was lost is noticed, and what is left stays as it is', async () => {
+  const first = own();
+  await fill(first, { r1: [1], r2: [2], r3: [3] });
+  first.keep('r4', bytes(4), 'r1 r2');
+  await first.flush();
+  const all = [
+    ['r3', 3],
+    ['r4', 4],
+  ];
+  expect(await entriesOf(own())).toEqual(all);
+  const lose = async (name: string) => {
+    const transaction = (await openDatabase(SITE)).transaction('journal', 'readwrite');
+    transaction.objectStore('journal').delete([`${SITE}kubetab.1.snapshot`, name]);
+    await new Promise((resolve) => {
+      transaction.oncomplete = resolve;
+    });
+  };
+  await lose('r3');
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const second = own();
+  const told: (Unkept | null)[] = [];
+  second.onUnkept = (unkept) => told.push(unkept);
+  expect((await second.read()).entries).toEqual([]);
+  expect(told).toMatchObject([
+    { cause: 'failed', why: expect.stringContaining('1 records are there, of 2') },
+  ]);
+  second.keep('r5', bytes(5), 'r4');
+  await second.flush();
+  // Without the sum, as an earlier build has left it.
+  await lose(' sum');
+  expect(await entriesOf(own())).toEqual([['r4', 4]]);
 });
 
 test('what was kept before clusters had names is the first one, and counted', async () => {
