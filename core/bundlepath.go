@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -16,12 +17,14 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/manifests"
 )
 
 // BundlePath answers a GET with the cluster as a bundle, and a POST of a bundle with
 // what it holds:
 //
 //	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
+//	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
 //	POST /kubetab/bundle                          BundleSummary, or 413 or 422 with why it is refused
 //
 // Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
@@ -109,21 +112,44 @@ func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
 		}
 		options.NoSecrets = !with
 	}
+	format := bundleFormat{bundle.Extension, bundle.MediaType, bundle.Write}
+	switch as := query.Get("as"); as {
+	case "":
+	case "manifests":
+		format = bundleFormat{".zip", "application/zip", writeManifests}
+	default:
+		writeStatus(w, metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: fmt.Sprintf("bundle: as=%s: give manifests, or nothing for a bundle", as)})
+		return
+	}
 	b, err := s.save(r.Context(), options)
 	var file bytes.Buffer // whole or not at all
 	if err == nil {
-		err = bundle.Write(&file, b)
+		err = format.write(&file, b)
 	}
 	if err != nil {
 		writeStatus(w, metav1.Status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "bundle: " + err.Error()})
 		return
 	}
-	w.Header().Set("Content-Type", bundle.MediaType)
+	w.Header().Set("Content-Type", format.mediaType)
 	w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(options.Name, "cluster") + bundle.Extension}))
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(options.Name, "cluster") + format.extension}))
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(file.Bytes()) // the client has gone: nobody to tell
+}
+
+// bundleFormat is a form in which a cluster is handed out.
+type bundleFormat struct {
+	extension, mediaType string
+	write                func(io.Writer, *bundle.Bundle) error
+}
+
+func writeManifests(w io.Writer, b *bundle.Bundle) error {
+	files, err := Manifests(b)
+	if err != nil {
+		return err
+	}
+	return manifests.Zip(w, "manifests", files, b.Time)
 }
 
 func checkBundle(w http.ResponseWriter, r *http.Request) {

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/manifests"
 )
 
 // SaveOptions say which server is asked for a bundle, and what is to be in it.
@@ -78,4 +80,28 @@ func refusal(answer *http.Response, body []byte) error {
 		return errors.New(status.Message)
 	}
 	return errors.New(answer.Status)
+}
+
+// WriteManifests writes files into a directory, which it makes, with mode 0600: Secrets may be among them. It returns the
+// paths that it has written. Errors: there is something in the directory, or a file cannot be written.
+func WriteManifests(dir string, files []manifests.File) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, cause(err))
+	}
+	there, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, cause(err))
+	}
+	if len(there) > 0 {
+		return nil, fmt.Errorf("%s: %s is there already: give a directory that is new or empty", dir, there[0].Name())
+	}
+	var paths []string
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := writePrivate(path, f.Data); err != nil {
+			return paths, fmt.Errorf("%s: %w", path, cause(err))
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }

@@ -23,11 +23,12 @@ func newBundleCommand() *cobra.Command {
 and its clock. The page saves and opens the same files.`,
 		Example: `  kubetab bundle save shop.kubetab
   kubetab bundle show shop.kubetab
-  kubetab bundle open shop.kubetab`,
+  kubetab bundle open shop.kubetab
+  kubetab bundle manifests shop.kubetab shop`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSaveCommand(), newShowCommand(), newOpenCommand())
+	c.AddCommand(newSaveCommand(), newShowCommand(), newOpenCommand(), newManifestsCommand())
 	return c
 }
 
@@ -129,6 +130,41 @@ func newOpenCommand() *cobra.Command {
 		panic(err) // no such flag
 	}
 	return c
+}
+
+func newManifestsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "manifests FILE DIRECTORY",
+		Short: "Write what people made in a cluster as YAML, for any cluster",
+		Long: `manifests writes a file of YAML for each namespace of a bundle, and one or two for what is in no namespace. It leaves out
+what controllers and the API server make again, and what belongs to one cluster: status, UIDs, owners, allocated addresses.
+No server is needed. The directory must be new or empty.`,
+		Example: `  kubetab bundle manifests shop.kubetab shop
+  kubectl apply -f shop/0-definitions.yaml && kubectl wait crd --all --for condition=Established
+  kubectl apply -f shop`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError{fmt.Errorf("give a FILE and a DIRECTORY: see %s --help", c.CommandPath())}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			b, err := readBundle(args[0])
+			if err != nil {
+				return err
+			}
+			files, err := core.Manifests(b)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			p := &printer{out: c.OutOrStdout()}
+			paths, err := server.WriteManifests(args[1], files)
+			for _, path := range paths {
+				p.line("%s", path)
+			}
+			return errors.Join(err, p.err)
+		},
+	}
 }
 
 // oneFile is cobra.ExactArgs with an error that counts as one of usage.
