@@ -51,7 +51,10 @@ function openWorkbench(): void {
     queueMicrotask(() => stopWaiting());
     void import('./control/room').then(({ followRoom }) => followRoom());
     // A file that is dropped is looked at by an engine.
-    void import('./control/bundles').then(({ followDroppedBundles }) => followDroppedBundles());
+    void import('./control/bundles').then(({ followDroppedBundles, openFromAddress, told }) => {
+      followDroppedBundles();
+      told(openFromAddress());
+    });
   });
 
   // English is at hand; another language comes before the first paint, so that nothing is read twice.

@@ -11,7 +11,7 @@ import { spoken } from '../frame/spoken';
 import { ago } from '../language/figures';
 import { bytes } from '../parts/format';
 import { words as frameWords } from '../words';
-import { chooseBundle, saveBundle } from './bundles';
+import { chooseBundle, saveBundle, saveManifests } from './bundles';
 import {
   type ClusterInfo,
   clusters,
@@ -263,7 +263,8 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
           onSubmit={(event) => {
             event.preventDefault();
             const secrets = new FormData(event.currentTarget).has('secrets');
-            attempt(() => saveBundle(secrets));
+            const asYaml = (event.submitter as HTMLButtonElement | null)?.value === 'manifests';
+            attempt(() => (asYaml ? saveManifests(secrets) : saveBundle(secrets)));
             naming.value = null;
             open.value = false;
           }}
@@ -274,7 +275,11 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
           <button type="submit" class="button small primary">
             {words.bundles.save}
           </button>
+          <button type="submit" class="button small" value="manifests">
+            {words.bundles.manifests}
+          </button>
           <p class="faint">{words.bundles.saveAbout}</p>
+          <p class="faint">{words.bundles.manifestsAbout}</p>
         </form>
       )}
       {naming.value && naming.value !== 'save' && (

@@ -2,10 +2,11 @@ import { OWN } from '../../client/cluster-names';
 import { completed } from '../../engine/database';
 import type { EngineSettings } from '../../protocol';
 import { askAsAdmin, askJson, refused } from '../engine/ask';
-import { notice } from '../engine/cluster';
+import { notice, untilReady } from '../engine/cluster';
 import { clusterHere, setTitle, switchTo, titleOf } from '../engine/here';
 import { textOf } from '../files/engine-files';
 import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
+import { fetchFile, NotFetched, takeSource } from './bundle-address';
 import { dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
 import { askToStay } from './stay';
 import { words } from './words';
@@ -33,14 +34,38 @@ interface Summary {
  * @throws Error with a sentence
  */
 export async function saveBundle(secrets: boolean): Promise<void> {
-  // The page's own word for a visitor's first cluster is the word for another one elsewhere.
-  const name = clusterHere === OWN ? titleOf(OWN) : shownTitle(clusterHere);
-  const query = new URLSearchParams({ name, secrets: String(secrets) });
-  const answer = await askAsAdmin('control', `${PATH}?${query}`);
+  const name = nameHere();
+  const bytes = await asked({ name, secrets: String(secrets) });
+  handOver(new Blob([bytes], { type: MEDIA_TYPE }), fileName(name, EXTENSION));
+}
+
+/**
+ * Hands what people made in the cluster of this tab to the visitor as YAML, for kubectl apply in any cluster: an archive
+ * with a file for each namespace.
+ *
+ * @throws Error with a sentence
+ */
+export async function saveManifests(secrets: boolean): Promise<void> {
+  const name = nameHere();
+  const bytes = await asked({ name, secrets: String(secrets), as: 'manifests' });
+  handOver(new Blob([bytes], { type: 'application/zip' }), fileName(name, '.zip'));
+}
+
+/** The page's own word for a visitor's first cluster is the word for another one elsewhere. */
+function nameHere(): string {
+  return clusterHere === OWN ? titleOf(OWN) : shownTitle(clusterHere);
+}
+
+async function asked(query: Record<string, string>): Promise<ArrayBuffer> {
+  const answer = await askAsAdmin('control', `${PATH}?${new URLSearchParams(query)}`);
   if (!answer.ok) throw refused(answer.status, await answer.text());
+  return answer.arrayBuffer();
+}
+
+function handOver(file: Blob, name: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([await answer.arrayBuffer()], { type: MEDIA_TYPE }));
-  link.download = fileName(name);
+  link.href = URL.createObjectURL(file);
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -58,7 +83,7 @@ export async function openBundle(file: File): Promise<void> {
   const settings = await checked(summary.settings);
   const { snapshot } = __MODULE__;
   if (!snapshot) throw new Error(words.bundles.nowhere);
-  const title = summary.name || file.name.replace(/\.kubetab$/i, '');
+  const title = await freeTitle(summary.name || file.name.replace(/\.kubetab$/i, ''));
   const name = await freeName(title);
   try {
     await writeFiles(name, summary.files);
@@ -71,6 +96,29 @@ export async function openBundle(file: File): Promise<void> {
   void askToStay();
   await list();
   switchTo(name, { hash: '#cluster' });
+}
+
+/**
+ * Opens the bundle that `?bundle=` names, when the visitor agrees. To be called once.
+ *
+ * @throws Error with a sentence
+ */
+export async function openFromAddress(): Promise<void> {
+  const page = new URL(location.href);
+  const text = words.bundles.address;
+  try {
+    const source = takeSource(page);
+    if (page.href !== location.href) history.replaceState(history.state, '', page);
+    if (!source || !confirm(text.ask(source.href))) return;
+    await untilReady(new AbortController().signal);
+    await openBundle(await fetchFile(source, MOST));
+  } catch (error) {
+    if (page.href !== location.href) history.replaceState(history.state, '', page);
+    if (!(error instanceof NotFetched)) throw error;
+    const { reason, message } = error;
+    if (reason === 'too-large') throw new Error(words.bundles.tooLarge);
+    throw new Error(text[reason](message));
+  }
 }
 
 /** Opens a bundle that is dropped anywhere on the page. To be called once. */
@@ -152,8 +200,17 @@ async function writeFiles(name: string, files: Summary['files']): Promise<void> 
   }
 }
 
+/** The title, or one with a number where another cluster has it. */
+async function freeTitle(title: string): Promise<string> {
+  const taken = new Set((await list()).map((each) => each.title));
+  for (let n = 1; ; n++) {
+    const free = n === 1 ? title : `${title} (${n})`;
+    if (!taken.has(free)) return free;
+  }
+}
+
 /** A file name that every system takes. */
-function fileName(title: string): string {
+function fileName(title: string, extension: string): string {
   const stem = title.replace(/[/\\:*?"<>|\p{Cc}]+/gu, '-').replace(/^[-.\s]+|[-.\s]+$/g, '');
-  return `${stem || 'cluster'}${EXTENSION}`;
+  return `${stem || 'cluster'}${extension}`;
 }

@@ -189,12 +189,25 @@ export const english = {
     open: 'Open a file',
     openAbout:
       'A cluster that was saved, here or by kubetab bundle save. It becomes a new cluster.',
-    saveHere: 'Save this cluster as a file',
+    manifests: 'Save as YAML',
+    manifestsAbout:
+      'As YAML: what people made, for kubectl apply in any cluster, in an archive with a file for each namespace. Without what controllers make again.',
+    saveHere: 'Save this cluster as a file, with its Secrets',
+    manifestsHere: 'Save what is in this cluster as YAML, with its Secrets',
     openHere: 'Open a cluster from a file',
     tooLarge: 'The file is larger than what this page opens. Nothing has been changed.',
     refused: (why: string) =>
       `The file cannot be opened, and nothing has been changed. The engine says: ${why}`,
     nowhere: 'This page was built without a snapshot, and keeps no clusters: it can open none.',
+    address: {
+      ask: (source: string) =>
+        `Open the cluster at ${source}? It becomes a new cluster in this browser; the others stay as they are.`,
+      address: (wanted: string) =>
+        `The link names no file on the web that could be opened: ${wanted}`,
+      elsewhere: (source: string) =>
+        `The link names a file of another site, and this page asks its own site only. Download the file, and open it here: ${source}`,
+      failed: (why: string) => `The cluster of the link cannot be fetched: ${why}`,
+    },
   },
   room: {
     full: 'The browser has no room left. What happens in this cluster now waits in memory, and is lost with the last tab. Delete a cluster that is no longer needed: then it is kept.',

@@ -164,11 +164,23 @@ export const chinese: Words = {
     secrets: '包含 Secret：拿到文件的人都能读取',
     open: '打开文件',
     openAbout: '在此处或由 kubetab bundle save 保存的集群。它会成为一个新集群。',
-    saveHere: '将此集群另存为文件',
+    manifests: '另存为 YAML',
+    manifestsAbout:
+      'YAML：由人创建的对象，可用 kubectl apply 应用到任何集群；每个名字空间一个文件，放在一个压缩包里，不包含控制器会重新创建的对象。',
+    saveHere: '将此集群连同 Secret 另存为文件',
+    manifestsHere: '将此集群中的对象连同 Secret 另存为 YAML',
     openHere: '从文件打开集群',
     tooLarge: '文件超出了此页面能打开的大小。没有任何改动。',
     refused: (why) => `无法打开该文件，没有任何改动。引擎的说明：${why}`,
     nowhere: '此页面构建时没有快照，不保留集群，因此无法打开文件。',
+    address: {
+      ask: (source) =>
+        `打开位于 ${source} 的集群？它会成为此浏览器中的一个新集群，其他集群保持不变。`,
+      address: (wanted) => `链接中没有可以打开的网络文件：${wanted}`,
+      elsewhere: (source) =>
+        `链接中的文件属于另一个站点，而此页面只访问自己的站点。请下载该文件后在此处打开：${source}`,
+      failed: (why) => `无法获取链接中的集群：${why}`,
+    },
   },
   room: {
     full: '浏览器已没有剩余空间。此集群中新发生的一切暂存在内存中，关闭最后一个标签页时就会丢失。请删除不再需要的集群，之后便会保留。',

@@ -1,4 +1,4 @@
-import { chooseBundle } from '../control/bundles';
+import { chooseBundle, saveBundle, saveManifests, told } from '../control/bundles';
 import { engineClock, SPEEDS, setClock } from '../control/clock';
 import { clusters, duplicate, reset, shownTitle } from '../control/clusters';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
@@ -119,7 +119,14 @@ function namedClusters(): readonly PaletteCommand[] {
       group,
       label: controlWords.bundles.saveHere,
       keywords: 'cluster save bundle file download export kubetab',
-      run: () => go('settings', CLUSTERS_PATH),
+      run: () => told(saveBundle(true)),
+    },
+    {
+      id: 'cluster manifests',
+      group,
+      label: controlWords.bundles.manifestsHere,
+      keywords: 'cluster save manifests yaml zip download export kubectl apply',
+      run: () => told(saveManifests(true)),
     },
     {
       id: 'cluster open',
