@@ -57,6 +57,11 @@ export class Brought implements Role {
     for (const old of superseded.split(' ')) this.#entries.delete(old);
   }
 
+  /** Nothing is kept for another visit that an answer could wait for. */
+  caughtUp(): null {
+    return null;
+  }
+
   async clear(): Promise<void> {
     this.#entries.clear();
     this.#from = null;

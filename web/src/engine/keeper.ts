@@ -42,7 +42,7 @@ export class Keeper {
 
   readonly #info: ModuleInfo;
   readonly #base: URL;
-  readonly #requests = new Requests();
+  readonly #requests = new Requests(() => this.#kept?.caughtUp() ?? null);
   readonly #kept: Kept | Brought | null;
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;

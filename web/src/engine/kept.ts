@@ -43,9 +43,10 @@ export interface Earlier {
  * lost is noticed, and not taken for one that a later one has superseded: the cluster is left as it is then.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
- * one began; so what is there is always a state that the cluster had. A first change is written at once. While changes
- * keep coming, a transaction begins every PACE milliseconds, and a tab that is closed loses at most so much: one for each
- * change would keep the browser busier than the API server is.
+ * one began; so what is there is always a state that the cluster had. A first change is written at once, and so is one whose
+ * answer waits for it (`caughtUp`). While other changes keep coming, those of controllers, a transaction begins every PACE
+ * milliseconds, and a tab that is closed loses at most so much of them: one for each change would keep the browser busier
+ * than the API server is.
  *
  * When the browser has no room for a transaction, nothing of it is there, and what was there before is. Its changes wait
  * here then and are written once there is room: it is tried again every AGAIN milliseconds, and when somebody tells that
@@ -58,6 +59,12 @@ export class Kept {
   readonly #base: string;
   readonly #database: Promise<IDBDatabase>;
   #waiting: Change[] = [];
+  /** How many changes were given, and how many of the first ones need not be waited for any more. */
+  #given = 0;
+  #settled = 0;
+  #waiters: Waiter[] = [];
+  /** Begins a transaction that waits for its time. */
+  #hurry: () => void = () => undefined;
   #writing = false;
   /** When the last transaction did, by performance.now(). */
   #began = Number.NEGATIVE_INFINITY;
@@ -87,7 +94,7 @@ export class Kept {
 
   /** Everything, with what was given to keep before. Without a database there is nothing. */
   async read(): Promise<Earlier> {
-    if (this.#taking) this.#waiting = []; // of an engine that did not become ready
+    if (this.#taking) this.#drop(); // of an engine that did not become ready
     this.#endTaking();
     try {
       await this.#written;
@@ -198,7 +205,7 @@ export class Kept {
 
   /** What `read` gave of another build is of no use, and left as it is: what comes is a cluster that begins. */
   refused(): void {
-    this.#waiting = [];
+    this.#drop();
   }
 
   /** What other builds have left is not to be taken over. */
@@ -256,7 +263,7 @@ export class Kept {
 
   /** Forgets everything, and is done when that is on the disk. */
   async clear(): Promise<void> {
-    this.#waiting = [];
+    this.#drop();
     this.#stopped = false;
     this.#ignoresOthers = true;
     this.#era++;
@@ -277,13 +284,46 @@ export class Kept {
   /** Keeps nothing more until `clear`, and leaves what is there. */
   stop(): void {
     this.#stopped = true;
+    this.#drop();
+  }
+
+  #drop(): void {
     this.#waiting = [];
+    this.#settle(this.#given);
   }
 
   /** Resolves when everything that was given to keep is on the disk, or cannot be now. */
   async flush(): Promise<void> {
     this.hasRoom();
     await this.#written;
+  }
+
+  /**
+   * Resolves when everything that was given to keep until now is in the database, or cannot be now, which `onUnkept` tells.
+   * The browser has it then, and has it after the processes of the tab and of the browser are killed; that it is on the
+   * disk when the machine fails nobody promises. A database that does not answer is waited for LONGEST milliseconds.
+   *
+   * @returns null when there is nothing to wait for
+   */
+  caughtUp(): Promise<void> | null {
+    if (this.#settled === this.#given || this.#stopped || this.#full || this.#taking) return null;
+    return new Promise((done) => {
+      const overdue = setTimeout(done, LONGEST);
+      const resolve = () => {
+        clearTimeout(overdue);
+        done();
+      };
+      this.#waiters.push({ upTo: this.#given, resolve });
+      this.#hurry();
+    });
+  }
+
+  /** The first changes up to this one need not be waited for any more. */
+  #settle(upTo: number): void {
+    this.#settled = Math.max(this.#settled, upTo);
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter((waiter) => waiter.upTo > this.#settled);
+    for (const { upTo: until, resolve } of waiters) if (until <= this.#settled) resolve();
   }
 
   /** Something else has been deleted: what waits for room is tried again. */
@@ -296,6 +336,7 @@ export class Kept {
   #put(change: Change): void {
     if (this.#stopped) return;
     this.#waiting.push(change);
+    this.#given++;
     if (!this.#full) this.#begin();
     // It may be long until there is room, and it is the last state that counts.
     else if (this.#waiting.length > MOST) this.#waiting = settled(this.#waiting);
@@ -311,8 +352,9 @@ export class Kept {
     try {
       const database = await this.#database;
       while (this.#waiting.length > 0) {
-        await after(this.#began + PACE - performance.now());
+        await this.#pace();
         this.#began = performance.now();
+        const given = this.#given;
         const changes = this.#waiting;
         this.#waiting = [];
         const era = this.#era;
@@ -323,10 +365,12 @@ export class Kept {
           if (era !== this.#era || this.#stopped) continue;
           this.#waiting = settled([...changes, ...this.#waiting]);
           this.#full = true;
+          this.#settle(this.#given);
           this.#again = setTimeout(() => this.hasRoom(), AGAIN);
           this.#tell({ cause: 'full', why: words(error) });
           return;
         }
+        this.#settle(given);
         this.#tell(null);
       }
     } catch (error) {
@@ -334,6 +378,19 @@ export class Kept {
     } finally {
       this.#writing = false;
     }
+  }
+
+  /** Resolves when a transaction may begin: PACE after the last one did, or when somebody waits for it. */
+  #pace(): Promise<void> {
+    const ms = this.#began + PACE - performance.now();
+    if (ms <= 0 || this.#waiters.length > 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #transact(database: IDBDatabase, changes: readonly Change[]): Promise<void> {
@@ -397,6 +454,12 @@ function checkSum(sum: NameSum, entries: Earlier['entries']): void {
 
 type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;
 
+/** Somebody who waits until the first changes up to one are settled. */
+interface Waiter {
+  readonly upTo: number;
+  readonly resolve: () => void;
+}
+
 type Change =
   | {
       readonly name: string;
@@ -429,15 +492,12 @@ function words(error: unknown): string {
 
 /** The least time from the beginning of a transaction to the next one's, in ms. */
 const PACE = 100;
+/** How long an answer waits for a transaction at most, in ms. */
+const LONGEST = 5000;
 /** After how long a full storage is tried again, in ms. */
 const AGAIN = 10_000;
 /** How many changes wait for room before they are settled. */
 const MOST = 1000;
-
-/** Resolves in so many ms; at once when there are none. */
-async function after(ms: number): Promise<void> {
-  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 /** How long what another engine keeps is waited for, in ms. */
 const PATIENCE = 3000;

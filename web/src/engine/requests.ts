@@ -1,5 +1,6 @@
 import { unavailable } from '../client/status';
 import type { BeginRequest, ToExchange } from '../protocol';
+import { Acknowledged, acknowledges } from './acknowledged';
 import { Answer } from './answer';
 import type { Outbox } from './outbox';
 import type { KubetabEngine } from './seam';
@@ -13,7 +14,13 @@ import type { KubetabEngine } from './seam';
 export class Requests {
   readonly #live = new Map<number, InFlight>();
   readonly #parties = new Map<Outbox, Map<number, InFlight>>();
+  readonly #caughtUp: () => Promise<void> | null;
   #lastId = 0;
+
+  /** @param caughtUp see Kept: what an answer to a change waits for */
+  constructor(caughtUp: () => Promise<void> | null = () => null) {
+    this.#caughtUp = caughtUp;
+  }
 
   get count(): number {
     return this.#live.size;
@@ -23,16 +30,17 @@ export class Requests {
   begin(engine: KubetabEngine, message: BeginRequest, outbox: Outbox): void {
     const id = ++this.#lastId;
     const theirs = this.#of(outbox);
+    const { method, url, headers, body, window } = message;
+    const told = acknowledges(method, url) ? new Acknowledged(outbox, this.#caughtUp) : outbox;
     const request: InFlight = {
       id,
       engine,
       outbox,
-      answer: new Answer(message.id, outbox),
+      answer: new Answer(message.id, told),
       theirId: message.id,
     };
     this.#live.set(id, request);
     theirs.set(message.id, request);
-    const { method, url, headers, body, window } = message;
     engine.request(id, method, url, headers.flat().join('\n'), body, window);
   }
 

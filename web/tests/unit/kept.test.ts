@@ -240,3 +240,31 @@ test('a copy of the page in another folder has a database of its own', async () 
   const names = (await indexedDB.databases()).map(({ name }) => name);
   expect(names.sort()).toEqual(['/docs/ kubetab', '/docs/1.0/ kubetab', 'kubetab']);
 });
+
+test('who waits for a change is told when the transaction has ended, and does not wait for its turn', async () => {
+  const kept = own();
+  await fill(kept, { a: [1] });
+  expect(kept.caughtUp()).toBeNull();
+  for (const name of ['b', 'c', 'd']) {
+    kept.keep(name, bytes(2), '');
+    await kept.caughtUp();
+    expect((await entriesOf(own())).map(([found]) => found)).toContain(name);
+  }
+  expect(kept.caughtUp()).toBeNull();
+});
+
+test('nobody waits for what there is no room for', async () => {
+  const kept = own();
+  await fill(kept, { a: [1] });
+  const makeRoom = fillTheDisk();
+  const unkept: (Unkept | null)[] = [];
+  kept.onUnkept = (why) => unkept.push(why);
+  kept.keep('b', bytes(2), '');
+  await kept.caughtUp();
+  expect(unkept).toMatchObject([{ cause: 'full' }]);
+  kept.keep('c', bytes(3), '');
+  expect(kept.caughtUp()).toBeNull();
+  makeRoom();
+  await kept.flush();
+  expect((await entriesOf(own())).map(([name]) => name)).toEqual(['a', 'b', 'c']);
+});

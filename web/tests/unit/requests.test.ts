@@ -4,7 +4,7 @@ import { Requests } from '../../src/engine/requests';
 import type { KubetabEngine } from '../../src/engine/seam';
 import type { Answers, BeginRequest, FromExchange } from '../../src/protocol';
 
-function setUp() {
+function setUp(caughtUp?: () => Promise<void> | null) {
   const calls: unknown[][] = [];
   const record =
     (name: string) =>
@@ -23,13 +23,19 @@ function setUp() {
     missing: record('missing'),
     close: record('close'),
   };
-  const requests = new Requests();
-  const begin = (party: Party, id: number, body: BeginRequest['body'] = null) => {
+  const requests = new Requests(caughtUp);
+  const begin = (
+    party: Party,
+    id: number,
+    body: BeginRequest['body'] = null,
+    method = 'GET',
+    url = '/api',
+  ) => {
     const message: BeginRequest = {
       type: 'request',
       id,
-      method: 'GET',
-      url: '/api',
+      method,
+      url,
       headers: [
         ['accept', 'a'],
         ['accept', 'b'],
@@ -167,4 +173,32 @@ test('the events of one turn for many are few messages, each in its place', asyn
     const bytes = told.flatMap((m) => (m.type === 'chunk' && m.id === id ? [...m.bytes] : []));
     expect(bytes).toEqual([0, 1]);
   }
+});
+
+test('an answer to a change waits until the change is kept, and others do not', async () => {
+  let isKept: () => void = () => undefined;
+  let kept: Promise<void> | null = null;
+  const { requests, begin } = setUp(() => kept);
+  const party = new Party();
+  const answered = () => party.told.filter(({ type }) => type !== 'pull').map(({ id }) => id);
+  begin(party, 1, null, 'POST');
+  begin(party, 2, null, 'GET', '/kubetab/terminals/t1/output');
+  begin(party, 3);
+  kept = new Promise((resolve) => {
+    isKept = resolve;
+  });
+  for (const id of [1, 2, 3]) {
+    requests.head(id, 200, []);
+    requests.chunk(id, new Uint8Array([id]));
+    requests.end(id);
+  }
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(answered()).toEqual([3]);
+  kept = null;
+  isKept();
+  await expect.poll(answered).toEqual([3, 1, 2]);
+  begin(party, 4, null, 'DELETE');
+  requests.head(4, 200, []);
+  requests.end(4);
+  expect(answered()).toEqual([3, 1, 2, 4]);
 });
