@@ -271,6 +271,19 @@ test-endless: page chromium ## every line of core/shell/lines/endless.txt, nativ
 	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core/shell -run TestEndlessLines
 	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
 
+# How many minutes the monkey plays, and what it plays depends on; it prints its seed.
+MINUTES ?= 10
+SEED    ?=
+ROUNDS  ?= 100
+
+.PHONY: test-monkey test-kill test-full
+test-monkey: page chromium ## random lines, tabs and reloads in Chromium beside a probe: MINUTES=10 SEED=...
+	@KUBETAB_MINUTES=$(MINUTES) KUBETAB_SEED=$(SEED) npm run --silent test:long -w web -- monkey
+test-kill: page chromium ## kill the browser while it writes, ROUNDS=100 times: what was acknowledged is there (10 minutes)
+	@KUBETAB_KILLS=$(ROUNDS) npm run --silent test:browser -w web -- kills
+test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)
+	@npm run --silent test:long -w web -- full
+
 # How often test-often runs WHAT; empty is the tests beside what has changed since main. See scripts/often.
 N    ?= 20
 WHAT ?=

@@ -24,12 +24,14 @@ export default defineConfig({
       { test: { name: 'unit', include: ['tests/unit/**/*.test.ts'], environment: 'node' } },
       browser('browser', {
         include: ['tests/browser/**/*.test.ts'],
-        exclude: ['tests/browser/**/*.timing.test.ts'],
+        exclude: ['tests/browser/**/*.timing.test.ts', 'tests/browser/**/*.long.test.ts'],
       }),
       // Firefox and WebKit: make test-browsers.
       browser('browsers', { include: ['tests/browsers/**/*.test.ts'] }),
       // What measures how long something takes has the machine to itself: see `make test`.
       browser('timing', { include: ['tests/browser/**/*.timing.test.ts'] }),
+      // What takes many minutes is asked for: see `make test-monkey` and `make test-full`.
+      browser('long', { include: ['tests/browser/**/*.long.test.ts'] }),
     ],
   },
 });

@@ -1,21 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, launch, ready } from './browser';
+import { beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
 import { openSite, type Site } from './site';
 
 // Nothing that a visitor types ends the cluster. Each line is typed into the terminal beside a probe that asks the API server
 // all the time: it answers while the line runs, Ctrl-C ends the line, and the shell and the cluster are as they were.
-
-/** Lines that do not end by themselves, or take what there is not: those that the shell's own tests play natively. */
-const ENDLESS = readFileSync(
-  join(import.meta.dirname, '../../../core/shell/lines/endless.txt'),
-  'utf8',
-)
-  .split('\n')
-  .filter((line) => line.startsWith('$ '))
-  .map((line) => line.slice(2));
 
 /** One of nine; all of them take a quarter of an hour (make test-endless). */
 const LINES = process.env.KUBETAB_EVERY_LINE
@@ -33,23 +23,7 @@ beforeAll(async () => {
   await ready(page);
   await controlled(page);
   await page.locator('.terminal textarea').waitFor();
-  await page.evaluate(() => {
-    const probe = { answers: 0, failures: [] as string[], took: [] as number[] };
-    Object.assign(window, { probe });
-    const look = async () => {
-      const begin = performance.now();
-      try {
-        const response = await fetch('/readyz', { cache: 'no-store' });
-        if (!response.ok) probe.failures.push(`${response.status} ${await response.text()}`);
-        probe.answers++;
-        probe.took.push(performance.now() - begin);
-      } catch (error) {
-        probe.failures.push(String(error));
-      }
-      setTimeout(look, 100);
-    };
-    void look();
-  });
+  await beginProbe(page);
   const made = await page.evaluate(async () => {
     const response = await fetch('/api/v1/namespaces/default/configmaps', {
       method: 'POST',
@@ -61,35 +35,14 @@ beforeAll(async () => {
   expect(made).toBe(201);
 });
 afterAll(async () => {
-  const took = (await probe()).took.toSorted((a, b) => a - b).map(Math.round);
-  const at = (share: number) => took[Math.floor(took.length * share)];
-  console.log(
-    `/readyz beside ${LINES.length} lines: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${took.at(-1)} ms`,
-  );
+  console.log(`beside ${LINES.length} lines, ${summary(await probe())}`);
   await browser?.close();
   await site?.close();
 });
 
-interface Probe {
-  readonly answers: number;
-  readonly failures: readonly string[];
-  /** Milliseconds for each answer. */
-  readonly took: readonly number[];
-}
-const probe = () => page.evaluate(() => (window as unknown as { probe: Probe }).probe);
-
-async function type(keys: string): Promise<void> {
-  await page.locator('.terminal textarea').focus();
-  await page.keyboard.type(keys);
-}
-
-/** The rows of the terminal that hold something. */
-const rows = async () =>
-  // biome-ignore lint/performance/useDomNodeTextContent: the text of the DOM does not tell where a row ends
-  (await page.locator('.terminal .xterm-rows').innerText())
-    .split('\n')
-    .map((row) => row.trimEnd())
-    .filter((row) => row !== '');
+const probe = () => probeOf(page);
+const type = (keys: string) => typeInto(page, keys);
+const rows = () => rowsOf(page);
 
 let turn = 0;
 /** The shell answers, and what the cluster held is there. */

@@ -1,0 +1,83 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, openPage } from './browser';
+import { beginProbe, probeOf, summary } from './probe';
+import { openSite, type Site } from './site';
+
+// The engine's memory, filled up to its limit of 2.5 GiB. wasm/memory.test.mjs does the same with a small limit.
+
+// Of Events upstream has no watch cache, which would keep what was deleted until other events have taken its place.
+const EVENTS = '/api/v1/namespaces/default/events';
+const SIZE = 900_000;
+const MOST = 4000; // more than there is room for
+
+let browser: Browser;
+let site: Site;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  page = await openPage(await browser.newContext(), site.url);
+  await beginProbe(page);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+test('an engine that is full says so, loses nothing, and goes on when there is room', async () => {
+  const { acknowledged, refused } = await page.evaluate(
+    async ([path, size, most]) => {
+      const acknowledged: string[] = [];
+      for (let i = 0; i < most; i++) {
+        const name = `fill-${i}`;
+        const response = await fetch(path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            metadata: { name, labels: { fills: 'memory' } },
+            involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
+            message: name.padEnd(size, 'x'),
+          }),
+        });
+        if (response.status !== 201) return { acknowledged, refused: await response.json() };
+        acknowledged.push(name);
+        await response.arrayBuffer();
+      }
+      return { acknowledged, refused: null };
+    },
+    [EVENTS, SIZE, MOST] as const,
+  );
+  console.log(`${acknowledged.length} events of ${SIZE} bytes; ${summary(await probeOf(page))}`);
+  expect(refused).toMatchObject({ kind: 'Status', code: 507, reason: 'InsufficientStorage' });
+  expect(refused.message).toContain('Nothing was changed');
+  const found = await page.evaluate(
+    async ([path, names]) => {
+      let there = 0;
+      for (const name of names) if ((await fetch(`${path}/${name}`)).ok) there++;
+      return there;
+    },
+    [EVENTS, acknowledged] as const,
+  );
+  expect(found).toBe(acknowledged.length);
+  const statusOf = (method: string, path: string, body?: string) =>
+    page.evaluate(
+      async ([method, path, body]) => {
+        const headers = { 'content-type': 'application/json' };
+        return (await fetch(path, { method, headers, body: body ?? null })).status;
+      },
+      [method, path, body] as const,
+    );
+  for (let i = 0; i < acknowledged.length; i += 2) {
+    expect(await statusOf('DELETE', `${EVENTS}/fill-${i}`)).toBe(200);
+  }
+  // What was deleted is in the history until it is compacted.
+  const again = () =>
+    statusOf(
+      'POST',
+      '/api/v1/namespaces/default/configmaps',
+      '{"metadata":{"generateName":"again-"}}',
+    );
+  await expect.poll(again, { timeout: 300_000, interval: 1000 }).toBe(201);
+  expect((await probeOf(page)).failures).toEqual([]);
+}, 3_600_000);

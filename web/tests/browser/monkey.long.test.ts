@@ -1,0 +1,176 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { controlled, launch, openPage, PATIENCE, ready } from './browser';
+import { beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
+import { openSite, type Site } from './site';
+
+// A monkey at the page: lines that do not end, tabs that are closed in the middle, reloads, and objects that come and go. The API
+// server answers all the while, and afterwards the cluster is what was acknowledged. The same seed plays the same.
+
+const MINUTES = Number(process.env.KUBETAB_MINUTES || 10);
+const SEED = Number(process.env.KUBETAB_SEED || Date.now() % 1_000_000);
+const MOST_TABS = 4;
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+
+/** Numbers from 0 up to 1: mulberry32. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const number = numbers(SEED);
+const below = (most: number) => Math.floor(number() * most);
+const one = <T>(of: readonly T[]): T => of[below(of.length)] as T;
+
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+/** It asks all the time, and is left alone. */
+let watcher: Page;
+let tabs: Page[] = [];
+const there = new Set<string>();
+const gone = new Set<string>();
+let turn = 0;
+/** What was done, for whoever looks for the reason of a failure. */
+const played: string[] = [];
+
+beforeAll(async () => {
+  console.log(`the monkey plays ${MINUTES} minutes; SEED=${SEED} plays the same`);
+  [browser, site] = await Promise.all([launch(), openSite()]);
+  context = await browser.newContext();
+  watcher = await openPage(context, site.url);
+  await beginProbe(watcher);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+async function open(): Promise<void> {
+  if (tabs.length === MOST_TABS) return close();
+  const page = await context.newPage();
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.goto(site.url);
+  await terminalOf(page);
+  tabs.push(page);
+}
+
+async function terminalOf(page: Page): Promise<void> {
+  await ready(page);
+  await controlled(page);
+  await page.locator('.terminal textarea').waitFor();
+}
+
+async function close(): Promise<void> {
+  const page = one(tabs);
+  tabs = tabs.filter((other) => other !== page);
+  await page.close();
+}
+
+async function reload(): Promise<void> {
+  const page = one(tabs);
+  await page.reload();
+  await terminalOf(page);
+}
+
+/** Types a line that does not end, and does something else, or waits for the probe, before Ctrl-C. */
+async function typeLine(): Promise<void> {
+  const page = one(tabs);
+  const line = one(ENDLESS);
+  played.push(`tab ${tabs.indexOf(page)}: ${line}`);
+  await typeInto(page, `${line}\n`);
+  const { answers } = await probeOf(watcher);
+  const until = answers + 1 + below(20);
+  await expect
+    .poll(async () => (await probeOf(watcher)).answers, { timeout: 2 * PATIENCE })
+    .toBeGreaterThanOrEqual(until);
+  if (below(4) === 0) return; // and leaves it running
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.press('Control+c');
+}
+
+async function ask(method: string, path: string, body?: unknown): Promise<number> {
+  return watcher.evaluate(
+    async ([method, path, text]) => {
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(path, { method, headers, body: text ?? null })).status;
+    },
+    [method, path, body === undefined ? undefined : JSON.stringify(body)] as const,
+  );
+}
+
+async function make(): Promise<void> {
+  const name = `monkey-${++turn}`;
+  if ((await ask('POST', COLLECTION, { metadata: { name }, data: { turn: `${turn}` } })) === 201) {
+    there.add(name);
+  }
+}
+
+async function remove(): Promise<void> {
+  const [name] = there;
+  if (name === undefined) return;
+  if ((await ask('DELETE', `${COLLECTION}/${name}`)) === 200) {
+    there.delete(name);
+    gone.add(name);
+  }
+}
+
+/** The shell of a tab answers. */
+async function shellAnswers(page: Page): Promise<void> {
+  const word = `alive-${++turn}`;
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.press('Control+c');
+  await typeInto(page, `clear; echo ${word.replace('-', '-""')}\n`);
+  await expect.poll(() => rowsOf(page), { timeout: 4 * PATIENCE }).toContain(word);
+}
+
+const ACTIONS = [
+  typeLine,
+  typeLine,
+  typeLine,
+  typeLine,
+  make,
+  make,
+  make,
+  remove,
+  open,
+  close,
+  reload,
+];
+
+test(
+  `a monkey plays for ${MINUTES} minutes (SEED=${SEED})`,
+  async () => {
+    const end = Date.now() + MINUTES * 60_000;
+    let actions = 0;
+    while (Date.now() < end) {
+      if (tabs.length === 0) await open();
+      const action = one(ACTIONS);
+      played.push(action.name);
+      try {
+        await action();
+      } catch (error) {
+        console.error(played.slice(-40).join('\n'));
+        throw new Error(`action ${actions}, ${action.name}, with SEED=${SEED}`, { cause: error });
+      }
+      actions++;
+      expect((await probeOf(watcher)).failures).toEqual([]);
+    }
+    for (const page of tabs) await shellAnswers(page);
+    const names = await watcher.evaluate(async (path) => {
+      const list = await (await fetch(path)).json();
+      return (list.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+    }, COLLECTION);
+    expect([...there].filter((name) => !names.includes(name))).toEqual([]);
+    expect([...gone].filter((name) => names.includes(name))).toEqual([]);
+    console.log(
+      `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary(await probeOf(watcher))}`,
+    );
+  },
+  (MINUTES + 20) * 60_000,
+);
