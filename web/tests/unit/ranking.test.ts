@@ -87,17 +87,23 @@ test('what was typed is marked where it was found', () => {
   expect(spansOf('Pod', 'nothing')).toEqual([]);
 });
 
-test('five thousand names are ranked within a frame', () => {
+test('five thousand names are ranked while somebody types', () => {
   const many = Array.from({ length: 5000 }, (_, i) =>
     line(`worker-${i % 97}-${(i * 2654435761) % 99991}`, 'Pod', `team-${i % 20}`, 'pods po'),
   );
+  // Machines differ, and may be busy: in the same run, a copy of the list as JSON takes 4 ms on one where each ranking takes
+  // less than that. A frame has 16.
+  const time = (work: () => unknown) => {
+    const began = performance.now();
+    work();
+    return performance.now() - began;
+  };
   for (const typed of ['w', 'wo', 'worker-5', 'team-3 wor', 'wrk9']) {
-    // The best of a few: the machine may be busy, and the code is compiled on its way.
-    const times = Array.from({ length: 8 }, () => {
-      const began = performance.now();
-      rank(many, typed, 60);
-      return performance.now() - began;
-    });
-    expect(Math.min(...times), `${typed}: ${times.map((ms) => ms.toFixed(1))} ms`).toBeLessThan(16);
+    const rounds = Array.from({ length: 8 }, () => ({
+      copy: time(() => JSON.parse(JSON.stringify(many))),
+      rank: time(() => rank(many, typed, 60)),
+    }));
+    const best = (of: 'copy' | 'rank') => Math.min(...rounds.map((round) => round[of]));
+    expect(best('rank') / best('copy'), typed).toBeLessThan(3);
   }
 });
