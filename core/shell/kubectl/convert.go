@@ -14,8 +14,9 @@ import (
 
 // addConvert adds the command of upstream's plugin kubectl-convert, if the
 // command line names it. On a machine the plugin is a program of its own, with
-// kubectl's flags beside its own; kubectl's help does not list it, and completes
-// its name with the words of registerPluginCommands in upstream's package plugin.
+// kubectl's flags beside its own; kubectl completes its name with the words of
+// registerPluginCommands in upstream's package plugin, and lists it in its help,
+// which ours does not.
 //
 // Other command lines do without it: making it calls what nobody else calls, and
 // in a tab they would all wait for the rest of the module.
