@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
@@ -30,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function serve(binary: string): Promise<Site> {
+  const shared = mkdtempSync(join(tmpdir(), 'shared-'));
   const child: ChildProcess = spawn(
     binary,
     [
@@ -40,6 +42,8 @@ async function serve(binary: string): Promise<Site> {
       '127.0.0.1:0',
       '--static',
       dist,
+      '--share-dir',
+      shared,
       '--kubeconfig',
       '/dev/null',
     ],
@@ -55,7 +59,10 @@ async function serve(binary: string): Promise<Site> {
         url: `${url}/`,
         close: () =>
           new Promise((closed) => {
-            child.once('exit', () => closed());
+            child.once('exit', () => {
+              rmSync(shared, { recursive: true, force: true });
+              closed();
+            });
             child.kill('SIGTERM');
           }),
       });

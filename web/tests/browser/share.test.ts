@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import { openSite, plain, type Site } from './site';
 
 // Links to a view and links with files: made in one browser, opened in another. What a link brings comes from anybody.
 
@@ -70,6 +71,13 @@ const run = (page: Page, command: string) =>
     if (!answer) throw new Error('There is no way to the engine.');
     return ((await answer.json()) as { stdout: string }).stdout;
   }, command);
+
+/** Makes the cluster larger than a link, by what cannot be made smaller. A new one nearly fills a link. */
+const enlarge = (page: Page) =>
+  run(
+    page,
+    `kubectl create configmap large --from-literal=a=${randomBytes(20_000).toString('hex')}`,
+  );
 
 test('files travel in a link to another browser, where nothing is taken or applied unasked', async () => {
   const sender = await visit(`${site.url}#files`);
@@ -247,12 +255,88 @@ test('a link to a view opens it, in the language of who opens it or of who made 
   await field.waitFor({ state: 'detached' });
   const focused = () => page.evaluate(() => document.activeElement?.className);
   await expect.poll(focused).toContain('share-button');
+});
 
-  // What is in the cluster comes into a file by a command, which is put into the terminal.
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Put it into the terminal' }).click();
-  const screen = page.locator('.terminal .xterm-rows');
-  await expect.poll(() => screen.textContent()).toContain('get all -o yaml > cluster.yaml');
-  await page.keyboard.press('Enter');
-  await expect.poll(() => kept(page)).toHaveProperty(['cluster.yaml']);
+test('a cluster travels by a short link where the host has a store, and is opened as another one', async () => {
+  const sender = await visit();
+  await ready(sender);
+  await run(sender, 'kubectl create configmap sent --from-literal=by=link');
+  await enlarge(sender);
+  await sender.getByRole('button', { name: 'Share' }).click();
+  const dialog = sender.getByRole('dialog', { name: 'Share' });
+  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  await dialog.getByText(/which no link has room for/).waitFor();
+  await dialog.getByRole('button', { name: 'Send it to the host, for a short link' }).click();
+  const field = dialog.getByRole('textbox', { name: 'Short link' });
+  await field.waitFor();
+  const link = await field.inputValue();
+  expect(link).toMatch(/#shared\/s\/[a-z2-7]{24}$/);
+
+  const reader = await visit(link);
+  await ready(reader);
+  const offer = reader.getByRole('dialog', { name: 'A cluster from a link' });
+  await offer.waitFor();
+  const cluster = () => reader.evaluate(() => document.documentElement.dataset.cluster);
+  expect(await cluster()).toBe('own');
+  expect(await run(reader, 'kubectl get configmap sent -o name')).toBe('');
+  await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
+  await reader.waitForFunction(() => document.documentElement.dataset.cluster === 'shared');
+  await ready(reader);
+  expect(new URL(reader.url()).hash).toBe('#cluster');
+  await expect
+    .poll(() => run(reader, "kubectl get configmap sent -o jsonpath='{.data.by}'"))
+    .toBe('link');
+  await reader.locator('.cluster-button').click();
+  await reader.locator('.cluster-face').filter({ hasText: 'Your cluster' }).waitFor();
+});
+
+test('files that no link has room for travel by a short link, and a link to nothing says so', async () => {
+  const sender = await visit(`${site.url}#files`);
+  await ready(sender);
+  await expect.poll(() => run(sender, 'ls')).toContain('boat.yaml');
+  await run(sender, 'seq 1 20000 > long.txt');
+  await sender.locator('.file-row', { hasText: 'long.txt' }).waitFor();
+  await sender.getByRole('button', { name: 'Share' }).click();
+  await sender.getByRole('button', { name: 'Send it to the host, for a short link' }).click();
+  const field = sender.getByRole('textbox', { name: 'Short link' });
+  await field.waitFor();
+  const link = await field.inputValue();
+
+  const reader = await visit(link);
+  await ready(reader);
+  await received(reader).getByText('long.txt').waitFor();
+  expect(Object.keys(await kept(reader))).not.toContain('long.txt');
+  await received(reader).getByRole('button', { name: 'Add 1 file' }).click();
+  await expect.poll(async () => Object.keys(await kept(reader))).toContain('long.txt');
+
+  await reader.evaluate((to) => location.assign(to), `${site.url}#shared/s/${'a'.repeat(24)}`);
+  await reader.getByRole('alert').getByText('no longer has what this link leads to').waitFor();
+});
+
+test('a host without a store offers no short link, and its console has no errors', async () => {
+  const without = await plain();
+  try {
+    const page = await visit(without.url);
+    const errors: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    await ready(page);
+    await enlarge(page);
+    await page.getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share' });
+    const asked = page.waitForResponse((answer) => answer.request().method() === 'HEAD');
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    await dialog.getByText(/which no link has room for/).waitFor();
+    await asked;
+    expect(await dialog.getByRole('button', { name: /short link/ }).count()).toBe(0);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Save as a file' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.kubetab$/);
+    expect(errors).toEqual([]);
+  } finally {
+    await without.close();
+  }
 });

@@ -34,9 +34,20 @@ interface Summary {
  * @throws Error with a sentence
  */
 export async function saveBundle(secrets: boolean): Promise<void> {
-  const name = nameHere();
-  const bytes = await asked({ name, secrets: String(secrets) });
+  const { name, bytes } = await bundleOf(secrets);
   handOver(new Blob([bytes], { type: MEDIA_TYPE }), fileName(name, EXTENSION));
+}
+
+/**
+ * The cluster of this tab as a bundle, and what it is called.
+ *
+ * @throws Error with a sentence
+ */
+export async function bundleOf(
+  secrets: boolean,
+): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
+  const name = nameHere();
+  return { name, bytes: new Uint8Array(await asked({ name, secrets: String(secrets) })) };
 }
 
 /**

@@ -8,9 +8,11 @@ import { files, opened, openFile, writeFile } from '../files/workspace';
 import { Dialog } from '../frame/Dialog';
 import { go } from '../frame/route';
 import { spoken } from '../frame/spoken';
-import { type SharedFile, sizeOf, type Unreadable, UnreadableLink, unpack } from './link';
+import { read } from './content';
+import { type SharedFile, sizeOf, type Unreadable, UnreadableLink } from './link';
 import { forgetShared, receiving } from './open';
 import { type Planned, planOf } from './plan';
+import { ReceivedCluster } from './ReceivedCluster';
 import { words } from './words';
 
 /** What a preview shows at most, in characters. */
@@ -19,13 +21,15 @@ const PREVIEW = 20_000;
 /** What a link brings, before any of it is taken. It comes from anybody: it is shown, and nothing is done with it. */
 export function ReceiveDialog() {
   const shared = useSignal<readonly SharedFile[] | null>(null);
+  const cluster = useSignal<Uint8Array<ArrayBuffer> | null>(null);
   const trouble = useSignal<Unreadable | null>(null);
   const others = useSignal<readonly string[] | null>(null);
   const left = useSignal<ReadonlySet<SharedFile>>(new Set());
   useEffect(() => {
-    unpack(receiving.value ?? '').then(
+    read(receiving.value ?? '').then(
       (found) => {
-        shared.value = found;
+        if (found.kind === 'files') shared.value = found.files;
+        else cluster.value = found.bytes;
       },
       (error: unknown) => {
         trouble.value = error instanceof UnreadableLink ? error.reason : 'damaged';
@@ -62,6 +66,7 @@ export function ReceiveDialog() {
     go('files');
     spoken.value = words.received.added(wanted.length);
   };
+  if (cluster.value) return <ReceivedCluster bytes={cluster.value} onClose={close} />;
   const text = words.received;
   return (
     <Dialog class="receive" title={text.title} onClose={close}>

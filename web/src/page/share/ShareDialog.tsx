@@ -13,34 +13,27 @@ import { files } from '../files/workspace';
 import { Dialog } from '../frame/Dialog';
 import { place, SHARED } from '../frame/route';
 import { language } from '../language/current';
-import { Try } from '../parts/Try';
 import { words as frameWords } from '../words';
+import { ClusterPart } from './ClusterPart';
+import { FILES_TYPE } from './content';
 import { LinkField } from './LinkField';
-import { LONGEST_LINK, MOST_BYTES, MOST_FILES, pack, sizeOf } from './link';
+import { LONGEST_LINK, MOST_BYTES, MOST_FILES, pack, packBytes, sizeOf } from './link';
 import { sharing } from './open';
+import { ShortLink } from './ShortLink';
 import { words } from './words';
 
-/** Links to what is seen and to what was written, made here: no server is told. */
+/** Links to what is seen, to what was written, and to the cluster. No server is told, unless a short link is asked for. */
 export function ShareDialog() {
   const inMine = useSignal(false);
   const lang = inMine.value ? `lang=${language.value}` : '';
   const close = () => {
     sharing.value = false;
   };
-  const giveWay = () => {
-    // As long as it is modal, nothing else takes the focus; and it gives the keyboard back when it closes.
-    document.querySelector<HTMLDialogElement>('dialog.share')?.close();
-    close();
-  };
   return (
     <Dialog class="share" title={words.title} onClose={close}>
       <ViewPart lang={lang} />
       <FilesPart lang={lang} />
-      <section>
-        <h3>{words.objects.title}</h3>
-        <p class="faint">{words.objects.about}</p>
-        <Try command="kubectl get all -o yaml > cluster.yaml" onTry={giveWay} />
-      </section>
+      <ClusterPart lang={lang} />
       <label class="toggle share-language">
         <input
           type="checkbox"
@@ -128,7 +121,10 @@ function FilesPart({ lang }: { lang: string }) {
       ) : isMuch ? (
         <p class="setting-note is-warn">{words.files.much(MOST_FILES, bytes(MOST_BYTES))}</p>
       ) : isLong ? (
-        <p class="setting-note is-warn">{words.files.long(link.length, LONGEST_LINK)}</p>
+        <>
+          <p class="setting-note is-warn">{words.files.long(link.length, LONGEST_LINK)}</p>
+          <ShortLink of={now} lang={lang} type={FILES_TYPE} make={() => packBytes(list)} />
+        </>
       ) : (
         <LinkField
           label={words.files.link}

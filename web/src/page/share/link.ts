@@ -3,6 +3,8 @@
  *
  *   #shared/1/<base64url of zlib of JSON: [["path", "text"], ...]>
  *
+ * content.ts has the other forms.
+ *
  * zlib, and not bare deflate, for its checksum: a link that was cut or altered is known as such.
  */
 
@@ -23,8 +25,10 @@ const FORMAT = '1/';
  * - `large`: more than a link made here may hold
  * - `format`: of a version of this page that is not known here
  * - `damaged`: cut, altered, or no such thing at all
+ * - `gone`: a short link to what the host no longer keeps
+ * - `unreachable`: a short link, and the host does not answer
  */
-export type Unreadable = 'large' | 'format' | 'damaged';
+export type Unreadable = 'large' | 'format' | 'damaged' | 'gone' | 'unreachable';
 
 export class UnreadableLink extends Error {
   constructor(readonly reason: Unreadable) {
@@ -34,14 +38,35 @@ export class UnreadableLink extends Error {
 
 /** @returns what follows `#shared/` */
 export async function pack(files: readonly SharedFile[]): Promise<string> {
+  return FORMAT + encode(await packBytes(files));
+}
+
+/** What `pack` encodes: as files are kept by the host's store. */
+export function packBytes(files: readonly SharedFile[]): Promise<Uint8Array<ArrayBuffer>> {
   const json = JSON.stringify(files.map(({ path, text }) => [path, text]));
-  const bytes = await collect(
+  return collect(
     new Blob([json]).stream().pipeThrough(new CompressionStream('deflate')),
     Number.POSITIVE_INFINITY,
   );
+}
+
+/** @returns base64url */
+export function encode(bytes: Uint8Array): string {
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
-  return `${FORMAT}${btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** @throws UnreadableLink for what is longer than a link, or no base64url */
+export function decode(text: string): Uint8Array<ArrayBuffer> {
+  if (text.length > LONGEST_LINK) throw new UnreadableLink('large');
+  if (!/^[\w-]+$/.test(text)) throw new UnreadableLink('damaged');
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+  } catch {
+    throw new UnreadableLink('damaged');
+  }
 }
 
 /**
@@ -54,13 +79,13 @@ export async function unpack(packed: string): Promise<readonly SharedFile[]> {
   if (!packed.startsWith(FORMAT)) {
     throw new UnreadableLink(/^\d+\//.test(packed) ? 'format' : 'damaged');
   }
-  const text = packed.slice(FORMAT.length);
-  if (text.length > LONGEST_LINK) throw new UnreadableLink('large');
-  if (!/^[\w-]+$/.test(text)) throw new UnreadableLink('damaged');
+  return unpackBytes(decode(packed.slice(FORMAT.length)));
+}
+
+/** @throws UnreadableLink as `unpack` */
+export async function unpackBytes(bytes: Uint8Array<ArrayBuffer>): Promise<readonly SharedFile[]> {
   let list: unknown;
   try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-    const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
     // JSON spells some bytes with six; names and quotes take some room, too.
     const json = await collect(
       new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')),
@@ -89,7 +114,10 @@ function isPair(each: unknown): each is [string, string] {
 }
 
 /** All that a stream gives. @throws UnreadableLink for more than `most` bytes: what follows is then not even made */
-async function collect(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
+async function collect(
+  stream: ReadableStream<Uint8Array>,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = stream.getReader();

@@ -28,9 +28,25 @@ export const english = {
       `A link takes ${number(files)} files and ${size} at most. Choose fewer files, or send them as an archive.`,
     zip: 'Download them as zip',
   },
-  objects: {
-    title: 'Objects of the cluster',
-    about: 'kubectl writes them into a file of the workspace, which can be shared then.',
+  cluster: {
+    title: 'This cluster',
+    link: 'Link with this cluster',
+    about:
+      'All objects with the settings, the clock and the files of the workspace. Keys, tokens of service accounts and kubeconfigs are left out. The reader opens it as a new cluster.',
+    secrets: 'With Secrets: whoever has the link or the file can read them',
+    make: 'Make a link',
+    inLink: 'The cluster is in the link itself, as it was just now, and no server gets it.',
+    large: (size: string) => `This cluster has ${size}, which no link has room for.`,
+  },
+  short: {
+    about:
+      'The host of this page can keep it for a short link. Whoever has that link can read it, and so can the host.',
+    make: 'Send it to the host, for a short link',
+    link: 'Short link',
+    kept: 'The host keeps it until nobody has opened it for 90 days.',
+    large: 'It is larger than the 256 KiB that the host takes. Send it as a file.',
+    refused: (why: string) => `The host does not take it: ${why}`,
+    unreachable: 'The host cannot be reached. Nothing was sent.',
   },
   received: {
     title: 'Files from a link',
@@ -55,7 +71,18 @@ export const english = {
       format: 'The link was made by another version of this page. Nothing of it was added.',
       damaged:
         'The link is damaged: a part of it is missing, or was changed. Ask for it again. Nothing of it was added.',
+      gone: 'The host of this page no longer has what this link leads to: nobody has opened it for 90 days, or it was taken down. Ask for it again.',
+      unreachable:
+        'The host of this page does not answer, and has what this link leads to. Open the link again later.',
     },
+  },
+  receivedCluster: {
+    title: 'A cluster from a link',
+    about: (size: string) =>
+      `The link holds a cluster of ${size}. Whoever made the link made it, with what it may hold. It is opened as a new cluster with a name of its own; your clusters stay as they are.`,
+    open: 'Open as a new cluster',
+    leave: 'Leave it',
+    name: 'Shared.kubetab',
   },
 };
 
