@@ -26,7 +26,7 @@ type NodeCommand struct {
 type script struct {
 	name, text     string
 	stdout, stderr io.Writer
-	command        context.Context // ends with the command
+	over           chan struct{} // closed when the command has ended and nobody finds the script any more
 	// What follows is guarded by Shell.mu.
 	taken bool          // by a page
 	ended chan struct{} // closed with code set
@@ -59,9 +59,7 @@ func (k *session) node(c *coreutils.Call) int {
 // runScript has the page of the terminal id run x, and waits until it has ended.
 // Errors: no such terminal, ctx has ended, the page has gone.
 func (s *Shell) runScript(ctx context.Context, id string, x *script) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	x.command, x.ended = ctx, make(chan struct{})
+	x.over, x.ended = make(chan struct{}), make(chan struct{})
 	s.mu.Lock()
 	t := s.terminals[id]
 	if t == nil {
@@ -76,6 +74,7 @@ func (s *Shell) runScript(ctx context.Context, id string, x *script) (int, error
 		s.mu.Lock()
 		delete(s.scripts, token)
 		s.mu.Unlock()
+		close(x.over)
 	}()
 	t.tell("script", token)
 	select {
@@ -132,7 +131,7 @@ func (s *Shell) followCommand(w http.ResponseWriter, r *http.Request, x *script)
 		return
 	}
 	select {
-	case <-x.command.Done():
+	case <-x.over:
 	case <-r.Context().Done():
 		s.end(x, 1)
 	}
