@@ -73,8 +73,13 @@ export async function show(page: Page, hash: string): Promise<void> {
   }, hash);
 }
 
-/** What axe finds wrong, in words. */
+/** What axe finds wrong, in words, when what moves has come to rest: colours that fade in are none that anybody reads. */
 async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(async () => {
+    const ends = ({ effect }: Animation) => effect?.getComputedTiming().endTime !== Infinity;
+    const moving = document.getAnimations().filter(ends);
+    await Promise.allSettled(moving.map(({ finished }) => finished));
+  });
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => window.axe.run());
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

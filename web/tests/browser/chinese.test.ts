@@ -179,6 +179,7 @@ describe.each(['light', 'dark'] as const)('%s', (theme) => {
     );
     await button('应用').click();
     await button('强制接管').waitFor();
+    await page.locator('.stage').getByText('2/2').waitFor(); // nothing comes or goes in the picture
     await take('conflict', '文件');
     await button('新建文件').first().click();
     await editor().locator('.cm-content').click();

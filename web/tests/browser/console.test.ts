@@ -167,10 +167,8 @@ test('server-side apply: the conflict names the owner, force resolves it', async
 test('your own kind: the CEL rule refuses, the table has the columns asked for', async () => {
   await example('Define Boat, with a rule').click();
   await sends('201 Created');
-  await page.waitForFunction(async () => {
-    const { ok } = await fetch('/apis/harbour.example.com/v1/namespaces/default/boats');
-    return ok;
-  });
+  const boats = '/apis/harbour.example.com/v1/namespaces/default/boats';
+  await expect.poll(() => page.evaluate(async (of) => (await fetch(of)).ok, boats)).toBe(true);
   await example('Break the rule').click();
   await sends('422 Unprocessable Content');
   await response()
