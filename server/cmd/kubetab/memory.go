@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/kubetab/kubetab/server/internal/pages"
 )
 
 const (
@@ -28,10 +30,10 @@ const (
 // page of the heap that still holds one live object cannot be returned to the system: right after a heavy load some 50 MB
 // stay for that reason.
 func giveBack(ctx context.Context) {
-	pages := programPages()
+	program := pages.OfProgram()
 	give := func() {
 		debug.FreeOSMemory() // collects first
-		pages.drop()
+		program.Drop()
 	}
 	give()
 	if os.Getenv("GOGC") == "" { // whoever sets it has the last word

@@ -1,4 +1,6 @@
-package main
+// Package pages gives the memory back that a program's own file takes: what is mapped of it comes again from the system's
+// cache when it is needed. It links nothing of Kubernetes.
+package pages
 
 import (
 	"bufio"
@@ -14,30 +16,37 @@ import (
 // program. Neither crosses the border of a mapping, so the mappings are split.
 const pageGroup = 16 << 10
 
-// pages are where code and constants of the program are mapped.
-type pages []struct{ begin, end uintptr }
+// Pages are where code and constants of the program are mapped.
+type Pages []struct{ begin, end uintptr }
 
-// programPages finds the pages of the running program and has them mapped in groups. Without /proc there are none.
-func programPages() pages {
+// OfProgram finds the pages of the running program and has them mapped in groups. Without /proc there are none.
+func OfProgram() Pages {
 	executable, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return nil
 	}
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return nil
 	}
 	defer maps.Close()
-	var found pages
+	var found Pages
+	var last struct{ begin, end uintptr } // that may be dropped; empty if it may not
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		line := lines.Text()
 		var begin, end uintptr
 		var access string
-		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &begin, &end, &access); err != nil {
-			continue
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &begin, &end, &access); err == nil {
+			last.begin, last.end = 0, 0
+			// What may be written is not only in the file.
+			if strings.HasSuffix(line, " "+executable) && strings.HasPrefix(access, "r-") {
+				last.begin, last.end = begin, end
+			}
 		}
-		// What may be written is not only in the file.
-		if strings.HasSuffix(lines.Text(), " "+executable) && strings.HasPrefix(access, "r") && access[1] == '-' {
-			found = append(found, struct{ begin, end uintptr }{begin, end})
+		// Nor is what was written before it was made read-only, as the dynamic linker does with what it has relocated.
+		var changed int
+		if _, err := fmt.Sscanf(line, "Anonymous: %d kB", &changed); err == nil && changed == 0 && last.end > 0 {
+			found = append(found, last)
 		}
 	}
 	for _, p := range found {
@@ -52,9 +61,9 @@ func programPages() pages {
 	return found
 }
 
-// drop has the kernel forget what it has mapped. What is needed again comes from the file, or rather from the system's
+// Drop has the kernel forget what it has mapped. What is needed again comes from the file, or rather from the system's
 // cache of it.
-func (p pages) drop() {
+func (p Pages) Drop() {
 	for _, mapped := range p {
 		advise(mapped.begin, mapped.end, unix.MADV_DONTNEED)
 	}
