@@ -47,7 +47,7 @@ function bundle(body: Buffer): Uint8Array<ArrayBuffer> {
 
 test('the settings of a bundle are read without the rest', async () => {
   const settings = { emulatedVersion: '1.36', nodes: 300, noScheduler: true, controllers: ['*'] };
-  const cluster = { kubernetes: 'v1.37.0+kubetab', revision: 7, settings, records: [] };
+  const cluster = { kubernetes: 'v1.37.2+kubetab', revision: 7, settings, records: [] };
   expect(await settingsOfBundle(bundle(gzipSync(packed(cluster))))).toEqual(settings);
 });
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
-import { recall, remember } from './storage';
+import { tabStorage } from '../engine/storage';
 
 export interface HeaderRow {
   readonly name: string;
@@ -29,8 +29,8 @@ export const FIRST: Draft = {
 
 const KEY = nameHere('kubetab.draft');
 
-export const draft = signal<Draft>(recall<Draft>(KEY) ?? FIRST);
-draft.subscribe((value) => remember(KEY, value));
+export const draft = signal<Draft>(tabStorage.value<Draft>(KEY) ?? FIRST);
+draft.subscribe((value) => tabStorage.keep(KEY, value));
 
 export function edit(change: Partial<Draft>): void {
   draft.value = { ...draft.value, ...change };

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
+import { tabStorage } from '../engine/storage';
 import type { Draft } from './draft';
-import { recall, remember } from './storage';
 
 export interface Past {
   readonly request: Draft;
@@ -16,8 +16,8 @@ const KEEP = 100;
 /** Longer bodies are not kept: the storage of a tab is small. */
 const KEEP_BODY = 64 * 1024;
 
-export const history = signal<readonly Past[]>(recall<Past[]>(KEY) ?? []);
-history.subscribe((value) => remember(KEY, value));
+export const history = signal<readonly Past[]>(tabStorage.value<Past[]>(KEY) ?? []);
+history.subscribe((value) => tabStorage.keep(KEY, value));
 
 export function addToHistory(past: Past): void {
   const { request } = past;

@@ -4,6 +4,7 @@ import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
+import { siteStorage } from '../engine/storage';
 import type { Prepared } from './prepared';
 
 /*
@@ -43,22 +44,12 @@ export async function nameCluster(name: Prepared): Promise<void> {
   await identify();
   if (!uid.value) return;
   named.value = { uid: uid.value, name };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(named.value));
-  } catch {
-    // Known as long as this tab is open, then.
-  }
+  siteStorage.keep(KEY, named.value);
 }
 
 /** A copy of a cluster was made from the same; without a copy, what is known of a cluster is forgotten. */
 export function passOn(from: string | null, to: string): void {
-  try {
-    const known = from && localStorage.getItem(keyOf(from));
-    if (known) localStorage.setItem(keyOf(to), known);
-    else localStorage.removeItem(keyOf(to));
-  } catch {
-    // Nothing is known of any, then.
-  }
+  siteStorage.keepText(keyOf(to), from && siteStorage.text(keyOf(from)));
 }
 
 async function identify(): Promise<void> {
@@ -69,9 +60,5 @@ async function identify(): Promise<void> {
 }
 
 function kept(): Named | null {
-  try {
-    return JSON.parse(localStorage.getItem(KEY) ?? 'null') as Named | null;
-  } catch {
-    return null;
-  }
+  return siteStorage.value<Named>(KEY);
 }

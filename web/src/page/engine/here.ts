@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { isClusterName, kindOf, OWN, suffixOf } from '../../client/cluster-names';
+import { siteStorage, tabStorage } from './storage';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
 export const scope = new URL('./', document.baseURI);
@@ -23,11 +24,11 @@ const LONGEST_TITLE = 80;
 /** Grows with every title that is changed, here or in another tab. */
 const renamed = signal(0);
 
-if (kindOf(clusterHere) === 'own') store('sessionStorage', LAST_OWN, clusterHere);
+if (kindOf(clusterHere) === 'own') tabStorage.keepText(LAST_OWN, clusterHere);
 
 /** Where it was, when the tab was last in a cluster of the visitor's own. */
 export function lastOwn(): string {
-  return named(stored('sessionStorage', LAST_OWN));
+  return named(tabStorage.text(LAST_OWN));
 }
 
 /**
@@ -50,7 +51,7 @@ export function switchTo(name: string, { hash }: { readonly hash?: string } = {}
     window.open(workbench, '_blank', 'noopener');
     return;
   }
-  store('sessionStorage', IN, name);
+  tabStorage.keepText(IN, name);
   const address = new URL(location.href);
   address.searchParams.delete('cluster');
   // What is shown of an object here may not be there.
@@ -63,26 +64,22 @@ export function switchTo(name: string, { hash }: { readonly hash?: string } = {}
 /** What the visitor or a lesson has called a cluster; empty when nobody has. */
 export function titleOf(name: string): string {
   void renamed.value; // who draws it draws it again
-  return (stored('localStorage', titleKey(name)) ?? '').slice(0, LONGEST_TITLE);
+  return (siteStorage.text(titleKey(name)) ?? '').slice(0, LONGEST_TITLE);
 }
 
 /** Keeps a title for lists and the header; an empty one is forgotten. */
 export function setTitle(name: string, title: string): void {
-  store('localStorage', titleKey(name), title.trim().slice(0, LONGEST_TITLE) || null);
+  siteStorage.keepText(titleKey(name), title.trim().slice(0, LONGEST_TITLE) || null);
   renamed.value++;
 }
 
 /** The clusters that have titles. */
 export function titled(): string[] {
-  try {
-    const start = `${TITLE}{`;
-    return Object.keys(localStorage)
-      .filter((key) => key.startsWith(start) && key.endsWith('}'))
-      .map((key) => key.slice(start.length, -1))
-      .filter(isClusterName);
-  } catch {
-    return []; // closed to the page
-  }
+  const start = `${TITLE}{`;
+  return (siteStorage.keys() ?? [])
+    .filter((key) => key.startsWith(start) && key.endsWith('}'))
+    .map((key) => key.slice(start.length, -1))
+    .filter(isClusterName);
 }
 
 const USED = `kubetab-in ${scope.pathname}`;
@@ -118,25 +115,4 @@ function titleKey(name: string): string {
 
 function named(name: unknown): string {
   return isClusterName(name) ? name : OWN;
-}
-
-function stored(storage: 'localStorage' | 'sessionStorage', key: string): string | null {
-  try {
-    return window[storage].getItem(key);
-  } catch {
-    return null; // closed to the page
-  }
-}
-
-function store(
-  storage: 'localStorage' | 'sessionStorage',
-  key: string,
-  value: string | null,
-): void {
-  try {
-    if (value === null) window[storage].removeItem(key);
-    else window[storage].setItem(key, value);
-  } catch {
-    // Not remembered, then.
-  }
 }

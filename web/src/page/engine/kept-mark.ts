@@ -1,5 +1,6 @@
 import { suffixOf } from '../../client/cluster-names';
 import { nameHere } from './name-here';
+import { siteStorage } from './storage';
 
 /*
  * A mark for each cluster of which the browser keeps something. A browser that deletes databases when the disk is nearly full
@@ -10,27 +11,15 @@ const keyOf = (cluster: string) => nameHere(`kubetab.kept${suffixOf(cluster)}`);
 
 /** @param worker the one that keeps it: see EngineLink.worker */
 export function markKept(cluster: string, worker: string): void {
-  try {
-    localStorage.setItem(keyOf(cluster), worker);
-  } catch {
-    // Nothing can be told of it, then.
-  }
+  siteStorage.keepText(keyOf(cluster), worker);
 }
 
 /** The visitor has the cluster deleted or begun anew, or knows that it is gone. */
 export function unmarkKept(cluster: string): void {
-  try {
-    localStorage.removeItem(keyOf(cluster));
-  } catch {
-    // There are no marks.
-  }
+  siteStorage.keepText(keyOf(cluster), null);
 }
 
 /** The worker that has kept something; null when nothing is kept, or nothing can be told of it. */
 export function keptBy(cluster: string): string | null {
-  try {
-    return localStorage.getItem(keyOf(cluster));
-  } catch {
-    return null;
-  }
+  return siteStorage.text(keyOf(cluster));
 }

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import { kindOf, suffixOf } from '../../client/cluster-names';
-import { recall, remember } from '../console/storage';
 import { clusterHere, scope } from '../engine/here';
+import { tabStorage } from '../engine/storage';
 import { arrange } from '../frame/layout';
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
@@ -31,12 +31,12 @@ void openWorkspace(
 ).then(() =>
   effect(() => {
     const open: OpenFiles = { paths: openPaths.value, active: activePath.value };
-    remember(OPEN, open);
+    tabStorage.keep(OPEN, open);
   }),
 );
 
 function openBefore(): OpenFiles | null {
-  const found = recall<Partial<OpenFiles>>(OPEN);
+  const found = tabStorage.value<Partial<OpenFiles>>(OPEN);
   return Array.isArray(found?.paths) && typeof found.active === 'string'
     ? { paths: found.paths, active: found.active }
     : null;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
+import { siteStorage } from '../engine/storage';
 
 /** Sizes of the panes as the visitor left them: shares of the room there is, and the drawer's height in pixels. */
 export interface Layout {
@@ -33,11 +34,7 @@ export const maximised = signal<Maximised | null>(null);
 
 export function arrange(change: Partial<Layout>): void {
   layout.value = { ...layout.value, ...change };
-  try {
-    localStorage.setItem(KEY, JSON.stringify(layout.value));
-  } catch {
-    // Not remembered, then.
-  }
+  siteStorage.keep(KEY, layout.value);
 }
 
 export function toggleMaximised(pane: Maximised): void {
@@ -45,19 +42,15 @@ export function toggleMaximised(pane: Maximised): void {
 }
 
 function kept(): Layout {
-  try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Layout>;
-    return {
-      left: within(found.left, 0.2, 0.85, FIRST.left),
-      guide: within(found.guide, 0.2, 0.85, FIRST.guide),
-      stage: found.stage === 'files' ? 'files' : 'picture',
-      editor: within(found.editor, 0.1, 0.9, FIRST.editor),
-      drawer: within(found.drawer, 120, 2000, FIRST.drawer),
-      drawerOpen: found.drawerOpen === true,
-    };
-  } catch {
-    return FIRST;
-  }
+  const found = siteStorage.value<Partial<Layout>>(KEY) ?? {};
+  return {
+    left: within(found.left, 0.2, 0.85, FIRST.left),
+    guide: within(found.guide, 0.2, 0.85, FIRST.guide),
+    stage: found.stage === 'files' ? 'files' : 'picture',
+    editor: within(found.editor, 0.1, 0.9, FIRST.editor),
+    drawer: within(found.drawer, 120, 2000, FIRST.drawer),
+    drawerOpen: found.drawerOpen === true,
+  };
 }
 
 function within(value: unknown, least: number, most: number, otherwise: number): number {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
+import { siteStorage } from '../engine/storage';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -14,11 +15,7 @@ export function nextTheme(): void {
   const { dataset } = document.documentElement;
   if (theme.value === 'system') delete dataset.theme;
   else dataset.theme = theme.value;
-  try {
-    localStorage.setItem(KEY, theme.value);
-  } catch {
-    // Not remembered, then.
-  }
+  siteStorage.keepText(KEY, theme.value);
 }
 
 function chosen(): Theme {

@@ -1,5 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
+import { siteStorage } from '../engine/storage';
 import type { Chinese } from './chinese';
 import { LANGUAGES, type Language, language } from './current';
 
@@ -35,7 +36,7 @@ export function catalogue<T extends object>(english: T, pick: (chinese: Chinese)
 /** To be called once, before anything is drawn. English when the Chinese sentences cannot be had. */
 export async function openLanguage(): Promise<void> {
   const asked = new URL(location.href).searchParams.get(PARAMETER);
-  const wanted = known(asked) ?? known(kept()) ?? preferred(navigator.languages);
+  const wanted = known(asked) ?? known(siteStorage.text(KEY)) ?? preferred(navigator.languages);
   await show(wanted).catch(() => show('en'));
 }
 
@@ -46,11 +47,7 @@ export async function openLanguage(): Promise<void> {
  */
 export async function chooseLanguage(next: Language): Promise<void> {
   await show(next);
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    // Not remembered, then.
-  }
+  siteStorage.keepText(KEY, next);
   const address = new URL(location.href);
   if (!address.searchParams.has(PARAMETER)) return;
   address.searchParams.set(PARAMETER, next);
@@ -78,12 +75,4 @@ export function preferred(wishes: readonly string[]): Language {
 function known(name: string | null): Language | null {
   if (name === null) return null;
   return Object.hasOwn(LANGUAGES, name) ? (name as Language) : null;
-}
-
-function kept(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null; // storage is closed to this window
-  }
 }

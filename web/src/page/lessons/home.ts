@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { isClusterName, kindOf, lessonCluster } from '../../client/cluster-names';
 import { clusterHere, isEmbedded, lastOwn, switchTo } from '../engine/here';
 import { nameHere } from '../engine/name-here';
+import { siteStorage, tabStorage } from '../engine/storage';
 import { address, go, route } from '../frame/route';
 import { lessonPlace, pathOf } from './place';
 
@@ -19,14 +20,8 @@ export const inLesson = kindOf(clusterHere) === 'lesson';
  * is known which one the cluster belongs to.
  */
 export const lessonHere = signal([addressed(), recall()].find(isHere) ?? '');
-lessonHere.subscribe((id) => {
-  try {
-    if (id) sessionStorage.setItem(KEY, id);
-    else sessionStorage.removeItem(KEY);
-  } catch {
-    // After a reload, the list of lessons tells.
-  }
-});
+// Where it cannot be kept, the list of lessons tells after a reload.
+lessonHere.subscribe((id) => tabStorage.keepText(KEY, id || null));
 
 /** Whether a lesson's cluster is the one of this tab. */
 export function isHere(id: string): boolean {
@@ -44,11 +39,7 @@ function addressed(): string {
 }
 
 function recall(): string {
-  try {
-    return lessonPlace(`/${sessionStorage.getItem(KEY)}`)?.id ?? '';
-  } catch {
-    return '';
-  }
+  return lessonPlace(`/${tabStorage.text(KEY)}`)?.id ?? '';
 }
 
 const declined = signal(wasDeclined());
@@ -58,19 +49,12 @@ export const isOffered = computed(() => !declined.value && !inLesson && !isEmbed
 
 export function decline(): void {
   declined.value = true;
-  try {
-    localStorage.setItem(OFFER, 'declined');
-  } catch {
-    // Offered again on the next visit, then.
-  }
+  siteStorage.keepText(OFFER, 'declined');
 }
 
 function wasDeclined(): boolean {
-  try {
-    return localStorage.getItem(OFFER) !== null;
-  } catch {
-    return true; // closed to this window: what is declined could not be remembered
-  }
+  // Where storage is closed, what is declined could not be remembered.
+  return siteStorage.keys() === null || siteStorage.text(OFFER) !== null;
 }
 
 /** Goes to a lesson, into the cluster that belongs to it: the page is loaded anew where that is another one. */

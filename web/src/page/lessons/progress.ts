@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
+import { siteStorage } from '../engine/storage';
 import type { CheckState, StepState } from './follow';
 
 /**
@@ -124,13 +125,10 @@ function isCounts(value: unknown): value is Readonly<Record<string, number>> {
 
 /** Reads all that is kept, and again whatever another tab changes. To be called once. */
 export function openProgress(): void {
-  try {
-    for (let i = 0; i < localStorage.length; i++) {
-      const key = localStorage.key(i);
-      if (key?.startsWith(PREFIX)) take(key.slice(PREFIX.length), localStorage.getItem(key));
-    }
-  } catch {
-    notKept.value = true;
+  const keys = siteStorage.keys();
+  notKept.value = keys === null;
+  for (const key of keys ?? []) {
+    if (key.startsWith(PREFIX)) take(key.slice(PREFIX.length), siteStorage.text(key));
   }
   addEventListener('storage', ({ key, newValue }) => {
     if (key?.startsWith(PREFIX)) take(key.slice(PREFIX.length), newValue);
@@ -160,24 +158,16 @@ export function note(id: string, change: Partial<Progress>): void {
   if (unreadable.value.has(id)) {
     unreadable.value = new Set([...unreadable.value].filter((each) => each !== id));
   }
-  try {
-    const text = JSON.stringify(next);
-    const isLarge = text.length > LARGEST;
-    localStorage.setItem(PREFIX + id, isLarge ? JSON.stringify({ ...next, told: [] }) : text);
-    notKept.value = false;
-  } catch {
-    notKept.value = true;
-  }
+  const text = JSON.stringify(next);
+  const isLarge = text.length > LARGEST;
+  const kept = isLarge ? JSON.stringify({ ...next, told: [] }) : text;
+  notKept.value = !siteStorage.keepText(PREFIX + id, kept);
 }
 
 /** Takes what is kept of a lesson away, readable or not. */
 export function forget(id: string): void {
   take(id, null);
-  try {
-    localStorage.removeItem(PREFIX + id);
-  } catch {
-    // Nothing is kept, then.
-  }
+  siteStorage.keepText(PREFIX + id, null);
 }
 
 /** A lesson is done when each of its steps was. */

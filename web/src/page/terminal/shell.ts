@@ -3,8 +3,9 @@ import { suffixOf } from '../../client/cluster-names';
 import { directApi, engineState, untilReady } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
+import { tabStorage } from '../engine/storage';
 import { Connection } from './connection';
-import { keep, keepLine, pastLines, recall } from './history';
+import { keepLine, pastLines } from './history';
 import type { ShellMessage } from './messages';
 import { ReadingLine } from './reading-line';
 import type { Screen } from './screen';
@@ -181,11 +182,11 @@ export class Session {
         onOutput: (bytes: Uint8Array) => this.#show(bytes),
         onEnd: (why: 'left' | 'lost') => this.#ended(why),
       };
-      const before = isFirst ? recall(ID) : null;
+      const before = isFirst ? tabStorage.text(ID) : null;
       if (isFirst) this.#screen.reset();
       else this.#screen.write('\r\x1b[J');
       if (before) {
-        const shown = recall(SCREEN) ?? '';
+        const shown = tabStorage.text(SCREEN) ?? '';
         const resumed = await Connection.resume(api, before, events);
         if (resumed) {
           this.#shown = shown;
@@ -207,7 +208,7 @@ export class Session {
 
   #adopt(connection: Connection): void {
     this.#connection = connection;
-    keep(ID, connection.id);
+    tabStorage.keepText(ID, connection.id);
     if (this.#queue !== '') connection.type(this.#queue);
     this.#queue = this.#offer = '';
   }
@@ -227,7 +228,7 @@ export class Session {
     this.#connection = null;
     prompting.value = false;
     this.#shown = '';
-    keep(ID, null);
+    tabStorage.keepText(ID, null);
     pendingEdits.value = [];
     this.#screen.say(why === 'left' ? words.left : words.lost);
     if (why === 'left') void this.#connect(false);
@@ -247,5 +248,5 @@ export class Session {
     });
   }
 
-  readonly #keep = () => keep(SCREEN, this.#shown);
+  readonly #keep = () => tabStorage.keepText(SCREEN, this.#shown);
 }
