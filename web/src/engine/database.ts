@@ -1,3 +1,4 @@
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
 import { suffixOf } from '../client/cluster-names';
 import { nameIn } from '../client/folder';
 
@@ -49,6 +50,22 @@ export const BUNDLE = 'bundle';
 
 export const STORE = 'journal';
 
+interface KeptRecords extends DBSchema {
+  readonly journal: { readonly key: Key; readonly value: Uint8Array };
+}
+
+export type Key = [base: string, name: string];
+
+export type Database = IDBPDatabase<KeptRecords>;
+
+/** The records, within a transaction. */
+export type Journal<Mode extends IDBTransactionMode = 'readwrite'> = IDBPObjectStore<
+  KeptRecords,
+  ['journal'],
+  'journal',
+  Mode
+>;
+
 /** @param folder path of the site, with a slash at its end */
 export function folderOf(folder: string, cluster: string): string {
   const suffix = suffixOf(cluster);
@@ -65,30 +82,20 @@ export function siteOf(base: string): string {
  *   one of another build may have another form
  * @returns rejects where storage is closed to this site
  */
-export async function openDatabase(site: string): Promise<IDBDatabase> {
-  const request = indexedDB.open(nameIn(site, 'kubetab'), 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  return done(request);
+export function openDatabase(site: string): Promise<Database> {
+  return openDB<KeptRecords>(nameIn(site, 'kubetab'), 1, {
+    upgrade: (database) => void database.createObjectStore(STORE),
+  });
 }
 
 /** All records of a base. */
 export function allOf(base: string): IDBKeyRange {
-  return IDBKeyRange.bound([base], [base, []]);
+  return IDBKeyRange.bound([base], endOf(base));
 }
 
-export function done<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-/** @throws what has ended the transaction: nothing of it is there then */
-export function completed(transaction: IDBTransaction): Promise<void> {
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error);
-  });
+/** A key behind all records of a base: any array comes after any text. */
+export function endOf(base: string): Key {
+  return [base, [] as unknown as string];
 }
 
 export function isFull(error: unknown): boolean {

@@ -5,10 +5,12 @@ import {
   allOf,
   BUNDLE,
   BYTES,
-  completed,
-  done,
+  type Database,
+  endOf,
   FROM,
   folderOf,
+  type Journal,
+  type Key,
   lock,
   lockName,
   openDatabase,
@@ -41,7 +43,7 @@ const PATIENCE = 10_000;
  */
 export class KeptClusters {
   readonly #folder: string;
-  #database: Promise<IDBDatabase> | null = null;
+  #database: Promise<Database> | null = null;
 
   /** @param folder path of the site, with a slash at its end */
   constructor(folder: string) {
@@ -50,14 +52,14 @@ export class KeptClusters {
 
   /** Reads no entries, except where an earlier build has not counted them. */
   async list(): Promise<KeptCluster[]> {
-    const store = (await this.#open()).transaction(STORE).objectStore(STORE);
+    const { store } = (await this.#open()).transaction(STORE);
     const found = new Map<string, KeptCluster>();
     for (const base of await this.#bases(store)) {
       const name = this.#clusterOf(base);
       if (name === null) continue;
       const [time, counted] = await Promise.all([
-        done<unknown>(store.get([base, TIME])),
-        done<unknown>(store.get([base, BYTES])),
+        store.get([base, TIME]),
+        store.get([base, BYTES]),
       ]);
       const bytes = countOf(counted) ?? (await added(store, base));
       const before = found.get(name);
@@ -78,10 +80,9 @@ export class KeptClusters {
   async remove(name: string): Promise<void> {
     const unlock = await this.#take(name);
     try {
-      const transaction = (await this.#open()).transaction(STORE, 'readwrite');
-      const store = transaction.objectStore(STORE);
-      for (const base of await this.#basesOf(name, store)) store.delete(allOf(base));
-      await completed(transaction);
+      const { store, done } = (await this.#open()).transaction(STORE, 'readwrite');
+      const bases = await this.#basesOf(name, store);
+      await Promise.all([...bases.map((base) => store.delete(allOf(base))), done]);
     } finally {
       unlock();
     }
@@ -96,23 +97,21 @@ export class KeptClusters {
    */
   async copy(from: string, to: string): Promise<void> {
     await this.#flush(from);
-    const transaction = (await this.#open()).transaction(STORE, 'readwrite');
-    const store = transaction.objectStore(STORE);
-    const whole = completed(transaction);
-    // What makes it fail is told by `whole`.
-    whole.catch(() => undefined);
+    const { store, done } = (await this.#open()).transaction(STORE, 'readwrite');
+    const records: [key: Key, record: Uint8Array][] = [];
     const [folder, target] = [folderOf(this.#folder, from), folderOf(this.#folder, to)];
     for (const base of await this.#basesOf(from, store)) {
       const copied = target + base.slice(folder.length);
-      const [keys, records] = await Promise.all([
-        done(store.getAllKeys(allOf(base))),
-        done(store.getAll(allOf(base))),
+      const [keys, values] = await Promise.all([
+        store.getAllKeys(allOf(base)),
+        store.getAll(allOf(base)),
       ]);
-      keys.forEach((key, i) => {
-        store.put(records[i], [copied, (key as [string, string])[1]]);
+      keys.forEach(([, name], i) => {
+        const record = values[i];
+        if (record) records.push([[copied, name], record]);
       });
     }
-    await whole;
+    await Promise.all([...records.map(([key, record]) => store.put(record, key)), done]);
   }
 
   /**
@@ -129,24 +128,23 @@ export class KeptClusters {
     bundle: Uint8Array<ArrayBuffer>,
     settings: EngineSettings,
   ): Promise<void> {
-    const transaction = (await this.#open()).transaction(STORE, 'readwrite');
-    const store = transaction.objectStore(STORE);
-    const whole = completed(transaction);
-    whole.catch(() => undefined); // told below
+    const { store, done } = (await this.#open()).transaction(STORE, 'readwrite');
     if ((await this.#basesOf(to, store)).length > 0) {
       throw new RangeError(`A cluster of the name ${to} is kept already.`);
     }
     const base = folderOf(this.#folder, to) + snapshot;
-    store.put(bundle, [base, BUNDLE]);
-    // The objects of a snapshot are those of another cluster.
-    store.put(spelled('nothing'), [base, FROM]);
-    store.put(spelled(settings), [base, SETTINGS]);
-    store.put(spelled(Date.now()), [base, TIME]);
-    store.put(spelled(bundle.byteLength), [base, BYTES]);
-    await whole;
+    await Promise.all([
+      store.put(bundle, [base, BUNDLE]),
+      // The objects of a snapshot are those of another cluster.
+      store.put(spelled('nothing'), [base, FROM]),
+      store.put(spelled(settings), [base, SETTINGS]),
+      store.put(spelled(Date.now()), [base, TIME]),
+      store.put(spelled(bundle.byteLength), [base, BYTES]),
+      done,
+    ]);
   }
 
-  #open(): Promise<IDBDatabase> {
+  #open(): Promise<Database> {
     this.#database ??= openDatabase(this.#folder);
     this.#database.catch(() => {
       this.#database = null;
@@ -155,19 +153,19 @@ export class KeptClusters {
   }
 
   /** All bases of this folder and of the clusters in it. The cursor jumps over what each holds. */
-  async #bases(store: IDBObjectStore): Promise<string[]> {
+  async #bases(store: Journal<IDBTransactionMode>): Promise<string[]> {
     const bases: string[] = [];
     const range = IDBKeyRange.bound([this.#folder], [`${this.#folder}\uffff`]);
-    const request = store.openKeyCursor(range);
-    for (let cursor = await done(request); cursor; cursor = await done(request)) {
-      const [base] = cursor.key as [string];
+    let cursor = await store.openKeyCursor(range);
+    while (cursor) {
+      const [base] = cursor.key;
       bases.push(base);
-      cursor.continue([base, []]);
+      cursor = await cursor.continue(endOf(base));
     }
     return bases;
   }
 
-  async #basesOf(name: string, store: IDBObjectStore): Promise<string[]> {
+  async #basesOf(name: string, store: Journal<IDBTransactionMode>): Promise<string[]> {
     return (await this.#bases(store)).filter((base) => this.#clusterOf(base) === name);
   }
 
@@ -181,7 +179,7 @@ export class KeptClusters {
 
   /** Keeps engines from a cluster. */
   async #take(name: string): Promise<() => void> {
-    const store = (await this.#open()).transaction(STORE).objectStore(STORE);
+    const { store } = (await this.#open()).transaction(STORE);
     const bases = await this.#basesOf(name, store);
     this.#say({ type: 'end', folder: folderOf(this.#folder, name) });
     const unlocks: (() => void)[] = [];
@@ -239,8 +237,8 @@ function countOf(record: unknown): number | null {
   }
 }
 
-async function added(store: IDBObjectStore, base: string): Promise<number> {
-  const records: unknown[] = await done(store.getAll(allOf(base)));
+async function added(store: Journal<IDBTransactionMode>, base: string): Promise<number> {
+  const records: unknown[] = await store.getAll(allOf(base));
   return records.reduce<number>(
     (sum, record) => sum + (record instanceof Uint8Array ? record.byteLength : 0),
     0,

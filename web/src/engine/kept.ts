@@ -1,11 +1,12 @@
 import type { EngineSettings, Run, Unkept } from '../protocol';
+import { type Change, settled } from './changes';
 import {
   allOf,
   BYTES,
-  completed,
-  done,
+  type Database,
   FROM,
   isFull,
+  type Journal,
   lock,
   type NameSum,
   NO_NAMES,
@@ -57,7 +58,7 @@ export class Kept {
   onUnkept: (unkept: Unkept | null) => void = () => undefined;
 
   readonly #base: string;
-  readonly #database: Promise<IDBDatabase>;
+  readonly #database: Promise<Database>;
   #waiting: Change[] = [];
   /** How many changes were given, and how many of the first ones need not be waited for any more. */
   #given = 0;
@@ -156,13 +157,12 @@ export class Kept {
     let from: Earlier['from'] = null;
     let sum: NameSum | null = null;
     const entries: [string, Uint8Array][] = [];
-    const store = (await this.#database).transaction(STORE).objectStore(STORE);
+    const { store } = (await this.#database).transaction(STORE);
     const [keys, records] = await Promise.all([
-      done(store.getAllKeys(allOf(base))),
-      done(store.getAll(allOf(base))),
+      store.getAllKeys(allOf(base)),
+      store.getAll(allOf(base)),
     ]);
-    keys.forEach((key, i) => {
-      const name = (key as [string, string])[1];
+    keys.forEach(([, name], i) => {
       const record: unknown = records[i];
       if (!(record instanceof Uint8Array)) throw new Error(`The record ${name} cannot be read.`);
       if (name === SETTINGS) settings = unspelled(record);
@@ -178,15 +178,14 @@ export class Kept {
   /** Other snapshots of this folder that have entries, the one that was used last first. */
   async #others(): Promise<string[]> {
     const folder = this.#base.slice(0, this.#base.lastIndexOf('/') + 1);
-    const store = (await this.#database).transaction(STORE).objectStore(STORE);
+    const { store } = (await this.#database).transaction(STORE);
     const range = IDBKeyRange.bound([folder], [`${folder}\uffff`]);
-    const keys = (await done(store.getAllKeys(range))) as [string, string][];
+    const keys = await store.getAllKeys(range);
     const bases = new Set(keys.map(([base]) => base));
     const times = new Map<string, number>();
     for (const base of bases) {
       if (base === this.#base || base.slice(folder.length).includes('/')) continue;
-      const time: Uint8Array | undefined = await done(store.get([base, TIME]));
-      times.set(base, timeOf(time));
+      times.set(base, timeOf(await store.get([base, TIME])));
     }
     return [...times.keys()].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
   }
@@ -223,8 +222,7 @@ export class Kept {
         left++;
         continue;
       }
-      const store = (await this.#database).transaction(STORE, 'readwrite').objectStore(STORE);
-      await done(store.delete(allOf(base)));
+      await (await this.#database).delete(STORE, allOf(base));
       unlock();
     }
     this.hasRoom();
@@ -270,10 +268,7 @@ export class Kept {
     this.#count([]);
     this.#endTaking();
     try {
-      const database = await this.#database;
-      await done(
-        database.transaction(STORE, 'readwrite').objectStore(STORE).delete(allOf(this.#base)),
-      );
+      await (await this.#database).delete(STORE, allOf(this.#base));
       this.#tell(null);
       this.hasRoom();
     } catch (error) {
@@ -393,35 +388,39 @@ export class Kept {
     });
   }
 
-  async #transact(database: IDBDatabase, changes: readonly Change[]): Promise<void> {
+  /** All of it or nothing. */
+  async #transact(database: Database, changes: readonly Change[]): Promise<void> {
     const transaction = database.transaction(STORE, 'readwrite', { durability: 'relaxed' });
+    const asked: Promise<unknown>[] = [transaction.done];
     try {
-      this.#apply(transaction.objectStore(STORE), changes);
+      for (const request of this.#requests(transaction.store, changes)) asked.push(request);
     } catch (error) {
-      transaction.abort(); // all of it or nothing
+      transaction.abort();
+      await Promise.allSettled(asked);
       throw error;
     }
-    await completed(transaction);
+    await Promise.all(asked);
   }
 
-  #apply(store: IDBObjectStore, changes: readonly Change[]): void {
+  *#requests(store: Journal, changes: readonly Change[]): Generator<Promise<unknown>> {
     for (const change of changes) {
       if ('forget' in change) {
-        store.delete(allOf(change.forget));
+        yield store.delete(allOf(change.forget));
         continue;
       }
       const { name, record, superseded } = change;
       for (const old of superseded) {
-        store.delete([this.#base, old]);
+        yield store.delete([this.#base, old]);
         this.#size(old, null);
       }
-      if (record === null) store.delete([this.#base, name]);
-      else store.put(record, [this.#base, name]);
+      yield record === null
+        ? store.delete([this.#base, name])
+        : store.put(record, [this.#base, name]);
       this.#size(name, record);
     }
-    store.put(spelled(Date.now()), [this.#base, TIME]);
-    store.put(spelled(this.#bytes), [this.#base, BYTES]);
-    store.put(spelled(this.#sum), [this.#base, SUM]);
+    yield store.put(spelled(Date.now()), [this.#base, TIME]);
+    yield store.put(spelled(this.#bytes), [this.#base, BYTES]);
+    yield store.put(spelled(this.#sum), [this.#base, SUM]);
   }
 
   #fail(error: unknown): void {
@@ -458,32 +457,6 @@ type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;
 interface Waiter {
   readonly upTo: number;
   readonly resolve: () => void;
-}
-
-type Change =
-  | {
-      readonly name: string;
-      /** Null to forget. */
-      readonly record: Uint8Array | null;
-      readonly superseded: readonly string[];
-    }
-  /** All of another snapshot. */
-  | { readonly forget: string };
-
-/** The same state with one change for each name at most. */
-function settled(changes: readonly Change[]): Change[] {
-  const forgotten: Change[] = [];
-  const last = new Map<string, Uint8Array | null>();
-  for (const change of changes) {
-    if ('forget' in change) {
-      forgotten.push(change);
-      continue;
-    }
-    for (const old of change.superseded) last.set(old, null);
-    last.set(change.name, change.record);
-  }
-  const named = [...last].map(([name, record]) => ({ name, record, superseded: [] }));
-  return [...forgotten, ...named];
 }
 
 function words(error: unknown): string {

@@ -1,5 +1,4 @@
 import { OWN } from '../../client/cluster-names';
-import { completed } from '../../engine/database';
 import type { EngineSettings } from '../../protocol';
 import { askAsAdmin, askJson, refused } from '../engine/ask';
 import { notice, untilReady } from '../engine/cluster';
@@ -199,13 +198,14 @@ async function writeFiles(name: string, files: Summary['files']): Promise<void> 
   const database = await openWorkspaceDatabase(workspaceOf(name));
   try {
     const transaction = database.transaction([FILES, OTHERS], 'readwrite');
-    for (const { path, data } of files) {
+    const puts = files.map(({ path, data }) => {
       const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
       const text = textOf(path, bytes);
-      if (text === null) transaction.objectStore(OTHERS).put(bytes, path);
-      else transaction.objectStore(FILES).put({ path, text });
-    }
-    await completed(transaction);
+      return text === null
+        ? transaction.objectStore(OTHERS).put(bytes, path)
+        : transaction.objectStore(FILES).put({ path, text });
+    });
+    await Promise.all([...puts, transaction.done]);
   } finally {
     database.close();
   }

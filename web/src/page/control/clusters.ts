@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
+import { deleteDB } from 'idb';
 import { type ClusterKind, kindOf, OWN, preparedCluster } from '../../client/cluster-names';
-import { completed, done, isFull } from '../../engine/database';
+import { isFull } from '../../engine/database';
 import { KeptClusters, StillUsed } from '../../engine/kept-clusters';
 import { engineState, restartEngine, untilReady } from '../engine/cluster';
 import {
@@ -204,16 +205,16 @@ async function copyFiles(from: string, to: string): Promise<void> {
     const read = source.transaction([FILES, OTHERS]);
     const others = read.objectStore(OTHERS);
     const [files, keys, values] = await Promise.all([
-      done<unknown[]>(read.objectStore(FILES).getAll()),
-      done(others.getAllKeys()),
-      done<unknown[]>(others.getAll()),
+      read.objectStore(FILES).getAll(),
+      others.getAllKeys(),
+      others.getAll(),
     ]);
     const write = target.transaction([FILES, OTHERS], 'readwrite');
-    for (const file of files) write.objectStore(FILES).put(file);
-    keys.forEach((key, i) => {
-      write.objectStore(OTHERS).put(values[i], key);
-    });
-    await completed(write);
+    await Promise.all([
+      ...files.map((file) => write.objectStore(FILES).put(file)),
+      ...values.map((value, i) => write.objectStore(OTHERS).put(value, keys[i])),
+      write.done,
+    ]);
   } finally {
     source.close();
     target.close();
@@ -222,9 +223,8 @@ async function copyFiles(from: string, to: string): Promise<void> {
 
 export function dropFiles(name: string): Promise<void> {
   return new Promise((resolve) => {
-    const request = indexedDB.deleteDatabase(workspaceOf(name));
     // Blocked: it goes when the tabs do that have it open.
-    request.onsuccess = request.onerror = request.onblocked = () => resolve();
+    deleteDB(workspaceOf(name), { blocked: () => resolve() }).then(resolve, () => resolve());
   });
 }
 

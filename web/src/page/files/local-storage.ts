@@ -1,6 +1,12 @@
 import { clusterHere } from '../engine/here';
-import type { Storage, WorkspaceFile } from './workspace';
-import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from './workspace-database';
+import type { Storage } from './workspace';
+import {
+  FILES,
+  OTHERS,
+  openWorkspaceDatabase,
+  type WorkspaceDatabase,
+  workspaceOf,
+} from './workspace-database';
 
 /** Files that no editor shows, by path. */
 export interface OtherFiles {
@@ -10,49 +16,27 @@ export interface OtherFiles {
   remove(path: string): Promise<void>;
 }
 
-let database: Promise<IDBDatabase> | null = null;
+let database: Promise<WorkspaceDatabase> | null = null;
 
-function open(): Promise<IDBDatabase> {
+function open(): Promise<WorkspaceDatabase> {
   database ??= openWorkspaceDatabase(workspaceOf(clusterHere));
   return database;
-}
-
-async function run<T>(
-  name: string,
-  mode: IDBTransactionMode,
-  ask: (store: IDBObjectStore) => IDBRequest<T>,
-): Promise<T> {
-  const store = (await open()).transaction(name, mode).objectStore(name);
-  return new Promise<T>((resolve, reject) => {
-    const request = ask(store);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }
 
 /** Files of this tab's cluster, in the browser's own database: they stay when it is reset or the tab is closed. */
 export function localStorageOfFiles(): Storage {
   return {
-    load: () => run<WorkspaceFile[]>(FILES, 'readonly', (store) => store.getAll()),
-    save: async (file) => {
-      await run(FILES, 'readwrite', (store) => store.put(file));
-    },
-    remove: async (path) => {
-      await run(FILES, 'readwrite', (store) => store.delete(path));
-    },
+    load: async () => (await open()).getAll(FILES),
+    save: async (file) => void (await (await open()).put(FILES, file)),
+    remove: async (path) => (await open()).delete(FILES, path),
   };
 }
 
 export function localStorageOfOthers(): OtherFiles {
   return {
-    paths: async () =>
-      (await run(OTHERS, 'readonly', (store) => store.getAllKeys())).map((key) => String(key)),
-    read: (path) => run(OTHERS, 'readonly', (store) => store.get(path)),
-    save: async (path, bytes) => {
-      await run(OTHERS, 'readwrite', (store) => store.put(bytes, path));
-    },
-    remove: async (path) => {
-      await run(OTHERS, 'readwrite', (store) => store.delete(path));
-    },
+    paths: async () => (await open()).getAllKeys(OTHERS),
+    read: async (path) => (await open()).get(OTHERS, path),
+    save: async (path, bytes) => void (await (await open()).put(OTHERS, bytes, path)),
+    remove: async (path) => (await open()).delete(OTHERS, path),
   };
 }

@@ -1,6 +1,8 @@
+import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import { suffixOf } from '../../client/cluster-names';
 import { scope } from '../engine/here';
 import { nameHere } from '../engine/name-here';
+import type { WorkspaceFile } from './workspace';
 
 /** Files that the editor shows, by their key `path`. */
 export const FILES = 'files';
@@ -9,24 +11,27 @@ export const OTHERS = 'others';
 
 const DATABASE = 'kubetab-workspace';
 
+interface Workspace extends DBSchema {
+  readonly files: { readonly key: string; readonly value: WorkspaceFile };
+  readonly others: { readonly key: string; readonly value: Uint8Array<ArrayBuffer> };
+}
+
+export type WorkspaceDatabase = IDBPDatabase<Workspace>;
+
 /** The name of the database with the files of a cluster: each has its own, so that it can be deleted alone. */
 export function workspaceOf(cluster: string): string {
   const suffix = suffixOf(cluster);
   return suffix ? `${DATABASE} ${scope.pathname}${suffix}` : nameHere(DATABASE);
 }
 
-export function openWorkspaceDatabase(name: string): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(name, 2);
-    request.onupgradeneeded = ({ oldVersion }) => {
-      if (oldVersion < 1) request.result.createObjectStore(FILES, { keyPath: 'path' });
-      request.result.createObjectStore(OTHERS);
-    };
-    request.onsuccess = () => {
-      // A later version of the page in another tab shall not wait for this one, nor whoever deletes it.
-      request.result.onversionchange = () => request.result.close();
-      resolve(request.result);
-    };
-    request.onerror = () => reject(request.error);
+export async function openWorkspaceDatabase(name: string): Promise<WorkspaceDatabase> {
+  const database = await openDB<Workspace>(name, 2, {
+    upgrade: (made, before) => {
+      if (before < 1) made.createObjectStore(FILES, { keyPath: 'path' });
+      made.createObjectStore(OTHERS);
+    },
   });
+  // A later version of the page in another tab shall not wait for this one, nor whoever deletes it.
+  database.onversionchange = () => database.close();
+  return database;
 }
