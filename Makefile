@@ -170,7 +170,8 @@ check: check-text check-go check-js check-web check-size ## format, vet and stat
 check-text: setup
 	@scripts/step "gofmt" scripts/gofmt
 	@scripts/step "links, names and the map in the documents" scripts/documents
-	@scripts/step "go mod tidy changes nothing" sh -c 'go mod tidy -diff && go -C scripts/analyze mod tidy -diff'
+	@scripts/step "go mod tidy changes nothing" sh -c 'go mod tidy -diff && go -C scripts/analyze mod tidy -diff && go -C scripts/types mod tidy -diff'
+	@scripts/step "web/src/answers is what make types writes" sh -c '$(WRITE_TYPES) build/answers && diff -r web/src/answers build/answers'
 # After what they share with the builds has been compiled.
 check-go: setup | native
 	@scripts/step "vet and staticcheck" $(BUILD_ENV) scripts/vet $(TAGS)
@@ -322,6 +323,12 @@ bench-line: build chromium ## what a first visit over a line of MBIT=20 and RTT=
 .PHONY: lesson
 lesson: ## begin the lesson NAME=part/lesson, or watch it: what is wrong with it, and how it plays
 	@go run -tags $(TAGS) -ldflags="$(X_VERSION)" ./tutorials/cmd/lesson $(NAME)
+
+WRITE_TYPES = go -C scripts/types build -o $(CURDIR)/build/tools/types . && build/tools/types
+.PHONY: types
+types: ## write what an engine answers as TypeScript, web/src/answers, from the Go types
+	@rm -rf web/src/answers
+	@$(WRITE_TYPES) web/src/answers
 
 .PHONY: format
 format: ## format Go and TypeScript

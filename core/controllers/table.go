@@ -87,29 +87,6 @@ var table = []controller{
 	{name: names.StorageVersionGarbageCollectorController, aliases: []string{"storage-version-gc"}, absent: "needs APIServerIdentity and StorageVersionAPI, which are for several API servers"},
 }
 
-// Choice is a controller that Config.Enabled can turn on and off.
-type Choice struct {
-	Name string `json:"name"`
-	// Default says that it runs when nothing is said of it.
-	Default bool   `json:"default"`
-	Note    string `json:"note,omitempty"`
-}
-
-// Choices returns all controllers that run here, in the order of the table.
-func Choices() []Choice {
-	enabled, err := enabledControllers(nil)
-	if err != nil {
-		panic(err) // the defaults are names of the table
-	}
-	var choices []Choice
-	for _, row := range table {
-		if row.absent == "" {
-			choices = append(choices, Choice{row.name, enabled[row.name], row.note})
-		}
-	}
-	return choices
-}
-
 // Check fails as New does on names in enabled.
 func Check(enabled []string) error {
 	_, err := enabledControllers(enabled)

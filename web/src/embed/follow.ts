@@ -1,6 +1,6 @@
+import type { Record as RequestRecord } from '../answers/requestlog';
 import type { ApiClient } from '../client';
 import { JsonFrames } from '../page/engine/frames';
-import type { RequestRecord } from '../page/requests/record';
 import type { Events } from './client';
 
 export type { RequestRecord };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Record as RequestRecord } from '../../src/answers/requestlog';
 import { exchangesOf, requestOf } from '../../src/page/lessons/exchange';
 import { lessonPlace, pathOf } from '../../src/page/lessons/place';
 import { isDone, NOTHING, readProgress } from '../../src/page/lessons/progress';
-import type { RequestRecord } from '../../src/page/requests/record';
 
 describe('addresses', () => {
   test('name a lesson, and a step of it', () => {

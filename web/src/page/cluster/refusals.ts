@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../requests/record';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 
 /** When a watch that has ended is asked for again, in ms. An authorizer hears of a new right within as much. */
 const SOON = 2000;

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
+import type { Gate } from '../../answers/core';
 import { change, draft } from './engine-settings';
-import { type Gate, gateOtherwise, type Offer } from './settings-text';
+import { gateOtherwise, type Offer } from './settings-text';
 import { words } from './words';
 
 /** All gates of the version, the changed ones first; `AllAlpha` and `AllBeta` move those that nobody has set. */

@@ -1,3 +1,4 @@
+import type { BundleSummary } from '../../answers/core';
 import { OWN } from '../../client/cluster-names';
 import type { EngineSettings } from '../../protocol';
 import { askAsAdmin, askJson, refused } from '../engine/ask';
@@ -19,13 +20,6 @@ const EXTENSION = '.kubetab';
 const MEDIA_TYPE = 'application/vnd.kubetab.bundle';
 /** What the engine reads, in bytes. */
 const MOST = 64 * 2 ** 20;
-
-/** What the engine says of a bundle: core.BundleSummary. */
-interface Summary {
-  readonly name: string;
-  readonly settings: EngineSettings;
-  readonly files: readonly { readonly path: string; readonly data: string }[];
-}
 
 /**
  * Hands the cluster of this tab to the visitor as a file.
@@ -168,14 +162,14 @@ export function told(doing: Promise<unknown>): void {
   });
 }
 
-async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<Summary> {
+async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<BundleSummary> {
   const answer = await askAsAdmin('control', PATH, {
     method: 'POST',
     headers: [['Content-Type', MEDIA_TYPE]],
     body: bytes,
   });
   const text = await answer.text();
-  if (answer.ok) return JSON.parse(text) as Summary;
+  if (answer.ok) return JSON.parse(text) as BundleSummary;
   const { message } = refused(answer.status, text);
   throw new Error(answer.status === 413 ? words.bundles.tooLarge : words.bundles.refused(message));
 }
@@ -193,7 +187,7 @@ async function checked(settings: EngineSettings): Promise<EngineSettings> {
   return differing as EngineSettings;
 }
 
-async function writeFiles(name: string, files: Summary['files']): Promise<void> {
+async function writeFiles(name: string, files: BundleSummary['files']): Promise<void> {
   if (files.length === 0) return;
   const database = await openWorkspaceDatabase(workspaceOf(name));
   try {

@@ -1,3 +1,4 @@
+import type { Choices, Gate, Unserved } from '../../answers/core';
 import type { EngineSettings } from '../../protocol';
 import { words } from './words';
 
@@ -6,34 +7,8 @@ export interface Offer {
   /** How many there are when nothing is said of them, and may be at most. */
   readonly nodes: number;
   readonly mostNodes: number;
-  readonly choices: {
-    readonly version: string;
-    /** Newest first: the first is the program's own. */
-    readonly versions: readonly string[];
-    readonly featureGates: readonly Gate[];
-    readonly groupVersions: readonly { readonly name: string; readonly default: boolean }[];
-    readonly controllers: readonly {
-      readonly name: string;
-      readonly default: boolean;
-      readonly note?: string;
-    }[];
-  };
+  readonly choices: Choices;
   readonly unserved: readonly Unserved[];
-}
-
-export interface Gate {
-  readonly name: string;
-  readonly stage: string;
-  readonly default: boolean;
-  readonly locked: boolean;
-  readonly needs?: readonly string[];
-}
-
-/** Objects that the engine keeps and does not show. */
-export interface Unserved {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly count: number;
 }
 
 /** What a gate is while nothing is said of it. */

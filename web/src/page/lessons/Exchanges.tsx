@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { askAsAdmin } from '../engine/ask';
 import { arrange } from '../frame/layout';
 import { duration } from '../parts/format';
 import { prettyJson } from '../parts/pretty';
 import { verbClass } from '../parts/verbs';
-import type { RequestRecord } from '../requests/record';
 import { telling } from '../requests/snippets';
 import { verbOf } from '../requests/verb';
 import { words } from './words';

@@ -1,3 +1,4 @@
+import type { CheckState, StepState } from '../../answers/tutorials';
 import '../style/lesson-step.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -5,7 +6,7 @@ import { refused } from '../engine/ask';
 import { answer } from './answer';
 import { BlockView } from './Block';
 import type { Check, Hint, Lesson, Prediction, Step } from './course';
-import { type CheckState, type StepState, state } from './follow';
+import { state } from './follow';
 import { note, progressOf } from './progress';
 import { Solution } from './Solution';
 import { StepEngine } from './StepEngine';

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../requests/record';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import type { Entered } from '../terminal/shell';
 
 /**

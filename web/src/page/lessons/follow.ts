@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import type { State as LessonState } from '../../answers/tutorials';
 import { setClock } from '../control/clock';
 import { same } from '../control/settings-text';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
@@ -6,38 +7,8 @@ import { engineState, ready, restartEngine } from '../engine/cluster';
 import { framesOf } from '../engine/frames';
 import type { Lesson } from './course';
 import { setsEngine } from './engine';
-import { note, progressOf } from './progress';
+import { note, progressOf, type Told } from './progress';
 import { words } from './words';
-
-/** As `GET /kubetab/lesson` answers, and each line of `?watch=1`. */
-export interface LessonState {
-  readonly id: string;
-  /** What the lesson begins with is there, and its checks are looked at. */
-  readonly ready: boolean;
-  readonly steps: readonly StepState[];
-  /** Why what the lesson begins with could not be made, or a check could not be evaluated. */
-  readonly error?: string;
-}
-
-export interface StepState {
-  readonly id: string;
-  readonly done: boolean;
-  readonly checks: readonly CheckState[];
-  /** Hints that belong to what is wrong now. */
-  readonly hints?: readonly string[];
-}
-
-export interface CheckState {
-  readonly id: string;
-  readonly done: boolean;
-  /** For good: the lesson has to begin anew. */
-  readonly failed?: boolean;
-  readonly seen?: string;
-  /** When it became true, in RFC 3339. */
-  readonly at?: string;
-  /** What made it true, where other checks look at that. */
-  readonly request?: unknown;
-}
 
 /** The engine's word on the lesson that is open; null before it has said one. */
 export const state = signal<LessonState | null>(null);
@@ -155,7 +126,7 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
 }
 
 /** How the lesson stood; for what an earlier build of the page has kept, as far as that says. */
-function progressFor(lesson: Lesson): readonly StepState[] {
+function progressFor(lesson: Lesson): readonly Told[] {
   const { told, checks, done } = progressOf(lesson.id);
   if (told.length > 0) return told;
   return lesson.steps.map((step) => ({

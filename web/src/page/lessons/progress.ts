@@ -1,7 +1,10 @@
 import { signal } from '@preact/signals';
+import type { CheckState, StepState } from '../../answers/tutorials';
 import { nameHere } from '../engine/name-here';
 import { siteStorage } from '../engine/storage';
-import type { CheckState, StepState } from './follow';
+
+/** A step as it stood; what was wrong then is not kept. */
+export type Told = Omit<StepState, 'hints'>;
 
 /**
  * How far a learner has come, lesson by lesson, as this browser keeps it: a record for each lesson under a key of its
@@ -15,7 +18,7 @@ export interface Progress {
   /** Checks that have become true since the lesson began, or began anew. */
   readonly checks: readonly string[];
   /** The steps as the engine has told them last, for one that comes after it. */
-  readonly told: readonly StepState[];
+  readonly told: readonly Told[];
   /** Steps whose checks were all true at one time; stays when the lesson begins anew. */
   readonly done: readonly string[];
   /** How many steps the lesson has, and had when it was last opened. */
@@ -77,7 +80,7 @@ export function readProgress(text: string): Progress | null {
 }
 
 /** What is not as the engine tells it, is left out: `checks` and `done` then say what there is. */
-function readTold(value: unknown): readonly StepState[] {
+function readTold(value: unknown): readonly Told[] {
   const steps = listOf(value).flatMap((step) => {
     const { id, done, checks } = step;
     return isId(id) ? [{ id, done: done === true, checks: listOf(checks).flatMap(readCheck) }] : [];

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { records } from '../requests/log';
-import type { RequestRecord } from '../requests/record';
 import { type Entered, entered } from '../terminal/shell';
 import { exchangesOf } from './exchange';
 

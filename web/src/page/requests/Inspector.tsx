@@ -1,6 +1,7 @@
 import '../style/requests.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { scope } from '../engine/here';
 import { bytes, clock, duration } from '../parts/format';
 import { useRowWindow } from '../parts/rows';
@@ -11,7 +12,6 @@ import { clearLog, paused, records } from './log';
 import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
 import { RequestDetail } from './RequestDetail';
-import type { RequestRecord } from './record';
 import { verbOf } from './verb';
 import { words } from './words';
 

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { draft } from '../console/draft';
 import { asCurl, asFetch } from '../console/snippets';
 import { WatchEvents } from '../console/WatchEvents';
@@ -18,7 +19,6 @@ import { Tabs } from '../parts/Tabs';
 import { verbClass } from '../parts/verbs';
 import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
-import type { RequestRecord } from './record';
 import { asClientGo, asKubectl, telling } from './snippets';
 import { verbOf } from './verb';
 import { words } from './words';

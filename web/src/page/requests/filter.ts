@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { RequestRecord } from './record';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { verbOf } from './verb';
 
 export const KINDS = ['all', 'writes', 'watches', 'refused'] as const;

@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals';
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { ADMIN } from '../control/identity';
 import { ask } from '../engine/ask';
 import { ready } from '../engine/cluster';
 import { framesOf } from '../engine/frames';
-import type { RequestRecord } from './record';
 
 /** Follows the engine's log of requests from the page's start, for the strip; the inspector shows the same records. */
 

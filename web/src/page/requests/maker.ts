@@ -1,5 +1,5 @@
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { words } from '../words';
-import type { RequestRecord } from './record';
 
 /** Who made a request: the command, a part of the page in words, or a component of the cluster by its own name. */
 export function maker({ command, from }: RequestRecord): string {

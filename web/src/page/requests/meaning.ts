@@ -1,5 +1,5 @@
+import type { Record as RequestRecord } from '../../answers/requestlog';
 import { requestInfo } from '../parts/verbs';
-import type { RequestRecord } from './record';
 import { verbOf } from './verb';
 import { words } from './words';
 

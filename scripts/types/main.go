@@ -1,0 +1,70 @@
+// Command types writes what the API of an engine answers as TypeScript, from the Go types that it is made of:
+//
+//	make types
+//
+// Fields become optional by omitempty. tygo (github.com/gzuidhof/tygo) does the work. It has a module of its own here,
+// because it asks for other versions of what Kubernetes asks for, too. The results are in the repository: an editor needs
+// them, and make check says when they are not what this command writes.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+
+	"github.com/gzuidhof/tygo/tygo"
+)
+
+const module = "github.com/kubetab/kubetab/"
+
+// answers are the packages and the files in them whose exported types the API answers with.
+var answers = []struct {
+	pkg     string
+	files   []string
+	imports string
+}{
+	{"core", []string{"choices.go", "unserved.go", "bundlepath.go"},
+		"import type { EngineSettings } from '../protocol';\nimport type * as controllers from './controllers';\n"},
+	{"core/controllers", []string{"choices.go"}, ""},
+	{"core/requestlog", []string{"record.go"}, ""},
+	{"tutorials", []string{"lesson.go", "state.go"}, ""},
+}
+
+// others are Go types of which TypeScript has its own.
+var others = map[string]string{
+	"time.Time":          "string /* RFC 3339 */",
+	"json.RawMessage":    "unknown",
+	"bundle.Settings":    "EngineSettings",
+	"controllers.Choice": "controllers.Choice",
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "Usage: types FOLDER, at the root of the repository")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "types:", err)
+		os.Exit(1)
+	}
+}
+
+func write(folder string) error {
+	c := &tygo.Config{TypeMappings: others}
+	for _, a := range answers {
+		c.Packages = append(c.Packages, &tygo.PackageConfig{
+			Path:             module + a.pkg,
+			OutputPath:       path.Join(folder, path.Base(a.pkg)+".ts"),
+			Indent:           "  ",
+			IncludeFiles:     a.files,
+			Frontmatter:      "// Written by scripts/types from " + a.pkg + ".\n" + a.imports,
+			FallbackType:     "unknown",
+			PreserveComments: "types",
+			EnumStyle:        "union",
+		})
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return tygo.New(c).Generate()
+}
