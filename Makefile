@@ -293,7 +293,7 @@ WHAT ?=
 test-often: ## tests many times, late and beside other work: N=20 WHAT='./core/etcd -run TestWatch web:stories'
 	@BUSY=$(BUSY) TAGS=$(TAGS) scripts/often $(N) $(WHAT)
 
-# See core/late.go. What runs with a clock of its own says how long things take, and is left out.
+# See core/delayevents.go. What runs with a clock of its own says how long things take, and is left out.
 .PHONY: test-late
 test-late: ## the tests with components that hear of changes up to half a second late: for what takes for granted that they have acted
 	@KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web

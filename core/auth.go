@@ -2,9 +2,12 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/group"
 	"k8s.io/apiserver/pkg/authentication/request/anonymous"
@@ -25,6 +28,8 @@ import (
 	serviceaccountcontroller "k8s.io/kubernetes/pkg/controller/serviceaccount"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
+
+	"github.com/kubetab/kubetab/core/people"
 )
 
 // tokenCacheTTL is how long a token that was good stays good, as in
@@ -105,4 +110,23 @@ func newAuthorizer(inf informers.SharedInformerFactory) (authorizer.Authorizer, 
 		return nil, nil, fmt.Errorf("authorizers: %w", err)
 	}
 	return chain, r, nil
+}
+
+// Admit adds [people.All] with their tokens, by name, to those the engine knows, and
+// gives them their roles when it starts.
+func (c *Config) Admit(tokens map[string]string) {
+	c.Tokens = maps.Clone(c.Tokens)
+	if c.Tokens == nil {
+		c.Tokens = map[string]user.Info{}
+	}
+	for _, p := range people.All {
+		c.Tokens[tokens[p.Name]] = p.User()
+		if p.ClusterRole != "" {
+			c.ClusterRoleBindings = append(c.ClusterRoleBindings, rbacv1.ClusterRoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: p.Name},
+				Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: p.Name}},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: p.ClusterRole},
+			})
+		}
+	}
 }

@@ -14,32 +14,34 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubetab/kubetab/core/choices"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/gates"
 )
 
-// TestEveryVersionOfferedStarts: what ChoicesFor offers boots and says so, and
+// TestEveryVersionOfferedStarts: what choices.For offers boots and says so, and
 // what is not offered is refused.
 func TestEveryVersionOfferedStarts(t *testing.T) {
-	choices, err := ChoicesFor("")
+	offered, err := choices.For("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if choices.Version != choices.Versions[0] || len(choices.Versions) < 2 {
-		t.Fatalf("version %s of %v", choices.Version, choices.Versions)
+	if offered.Version != offered.Versions[0] || len(offered.Versions) < 2 {
+		t.Fatalf("version %s of %v", offered.Version, offered.Versions)
 	}
-	for _, v := range choices.Versions[1:] {
+	for _, v := range offered.Versions[1:] {
 		if err := (Config{EmulatedVersion: v}).Check(); err != nil {
 			t.Errorf("%s is offered and refused: %v", v, err)
 		}
 	}
-	oldest := choices.Versions[len(choices.Versions)-1]
+	oldest := offered.Versions[len(offered.Versions)-1]
 	e := start(t, Config{EmulatedVersion: oldest})
 	_, body := get(t, e, "/version")
 	if _, minor, _ := strings.Cut(oldest, "."); !strings.Contains(string(body), `"emulationMinor": "`+minor+`"`) {
 		t.Errorf("emulating %s: %s", oldest, body)
 	}
 	// What is offered for it while another version runs is what that one serves.
-	of, err := ChoicesFor(oldest)
+	of, err := choices.For(oldest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,16 +57,16 @@ func TestEveryVersionOfferedStarts(t *testing.T) {
 }
 
 func TestGatesAreThoseOfTheVersion(t *testing.T) {
-	find := func(emulated, name string) (Gate, bool) {
-		choices, err := ChoicesFor(emulated)
+	find := func(emulated, name string) (choices.Gate, bool) {
+		offered, err := choices.For(emulated)
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(choices.FeatureGates, func(g Gate) bool { return g.Name == name })
+		i := slices.IndexFunc(offered.FeatureGates, func(g choices.Gate) bool { return g.Name == name })
 		if i < 0 {
-			return Gate{}, false
+			return choices.Gate{}, false
 		}
-		return choices.FeatureGates[i], true
+		return offered.FeatureGates[i], true
 	}
 	for _, name := range []string{"AllAlpha", "AllBeta", "APIServerIdentity"} {
 		if _, ok := find("", name); !ok {
@@ -75,14 +77,14 @@ func TestGatesAreThoseOfTheVersion(t *testing.T) {
 		t.Error("APIServerIdentity is said to be on, and is off here")
 	}
 	// Every gate that is locked refuses its other value, and every other one takes it unless it needs another gate.
-	choices, err := ChoicesFor("")
+	offered, err := choices.For("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	locked := 0
-	for _, g := range choices.FeatureGates {
+	for _, g := range offered.FeatureGates {
 		err := (Config{FeatureGates: map[string]bool{g.Name: !g.Default}}).Check()
-		_, ours := gatesOff[g.Name]
+		_, ours := gates.Off[g.Name]
 		if g.Locked && !ours {
 			locked++
 			if err == nil {
@@ -213,12 +215,12 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 }
 
 func TestChoicesAreInOneOrder(t *testing.T) {
-	first, err := ChoicesFor("")
+	first, err := choices.For("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 10 {
-		again, err := ChoicesFor("")
+		again, err := choices.For("")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ type Config struct {
 	// Tokens maps static bearer tokens to users, as --token-auth-file does.
 	Tokens map[string]user.Info
 	// ClusterRoleBindings are reconciled at every start together with upstream's
-	// own. Config.Admit adds those of People.
+	// own. Config.Admit adds those of people.All.
 	ClusterRoleBindings []rbacv1.ClusterRoleBinding
 	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
 	// signed by it is from the certificate's common name and organizations.

@@ -56,7 +56,7 @@
 //
 //   - Behaviour that exists upstream is linked, not written again. Written here is
 //     the assembly, and what upstream does too late or too early for a quick start:
-//     two hooks that wait a second (hooks.go), and OpenAPI documents for which
+//     two hooks that wait a second (poststart.go), and OpenAPI documents for which
 //     nobody has asked yet (openapi.go).
 //   - core knows Kubernetes, and no browsers, sockets, flags or files. Those belong
 //     to the packages wasm and server, which import core (imports_test.go).

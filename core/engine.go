@@ -16,6 +16,7 @@ import (
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/gates"
 	"github.com/kubetab/kubetab/core/node"
 )
 
@@ -87,7 +88,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}()
 
-	effective, releaseGlobals, err := acquireGlobals(cfg.FeatureGates, cfg.EmulatedVersion)
+	effective, releaseGlobals, err := gates.Acquire(cfg.FeatureGates, cfg.EmulatedVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +185,12 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	})
 	return e, nil
 }
+
+// ErrOtherGates is returned by New when an engine that is open in this process
+// runs with other feature gates or another emulated version. Upstream keeps
+// both in variables of the process, so the second engine would change the
+// first.
+var ErrOtherGates = gates.ErrOther
 
 // ErrNotEmpty is returned by New when Config.Entries are for a store that holds a
 // cluster already. It is as it was.

@@ -1,6 +1,6 @@
 // Package server is the outside of the native Kubetab: listeners, TLS, the kubeconfig, the keys that live in a data
 // directory, and the files of the playground page. It is not the engine: it serves any [http.Handler]. It imports core
-// for core.People, whose contexts its kubeconfig has, and links Kubernetes with it. server/cmd/kubetab puts the engine
+// for people.All, whose contexts its kubeconfig has, and links Kubernetes with it. server/cmd/kubetab puts the engine
 // behind it.
 //
 //	           kubetab serve

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 )
 
 // Names of the files in the folder of [OpenKeys].
@@ -87,11 +87,11 @@ func (k *Keys) Authority() (*x509.Certificate, crypto.Signer) { return k.ca, k.c
 // Token returns the administrator's bearer token.
 func (k *Keys) Token() string { return k.token }
 
-// Tokens returns the tokens of core.People by name. The administrator's is [Keys.Token], and those of the others are made
+// Tokens returns the tokens of people.All by name. The administrator's is [Keys.Token], and those of the others are made
 // from it, so that they stay what they are as long as it does.
 func (k *Keys) Tokens() map[string]string {
 	tokens := map[string]string{}
-	for i, person := range core.People {
+	for i, person := range people.All {
 		if i == 0 {
 			tokens[person.Name] = k.token
 			continue

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 	kubeconfigMarker = "kubetab.io/written-by"
 )
 
-// Kubeconfig is what a client needs to talk to a server as one of core.People, the first of whom is the current context.
+// Kubeconfig is what a client needs to talk to a server as one of people.All, the first of whom is the current context.
 type Kubeconfig struct {
 	Server string            // URL of the API
 	CA     []byte            // PEM
@@ -81,11 +81,11 @@ func WriteKubeconfig(path string, k Kubeconfig) error {
 			kubeconfigMarker: &runtime.Unknown{Raw: marker, ContentType: runtime.ContentTypeJSON},
 		},
 	}
-	for _, person := range core.People {
+	for _, person := range people.All {
 		cfg.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: k.Tokens[person.Name]}
 		cfg.Contexts[person.Name] = &clientcmdapi.Context{Cluster: kubeconfigName, AuthInfo: person.Name}
 	}
-	cfg.CurrentContext = core.People[0].Name
+	cfg.CurrentContext = people.All[0].Name
 	data, err := clientcmd.Write(*cfg)
 	if err != nil {
 		return fmt.Errorf("kubeconfig %s: %w", path, err)
@@ -107,7 +107,7 @@ func ours(data []byte) bool {
 		return false
 	}
 	mine := func(name string) bool {
-		return name == kubeconfigName || slices.ContainsFunc(core.People, func(p core.Person) bool { return p.Name == name })
+		return name == kubeconfigName || slices.ContainsFunc(people.All, func(p people.Person) bool { return p.Name == name })
 	}
 	for _, names := range []iter.Seq[string]{maps.Keys(cfg.Clusters), maps.Keys(cfg.AuthInfos), maps.Keys(cfg.Contexts)} {
 		for name := range names {

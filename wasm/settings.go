@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/people"
 )
 
 // settings is kubetabHost.config. All fields are optional.
@@ -78,7 +79,7 @@ func (s settings) engine() core.Config {
 		AwaitIdentity:   s.ToBeFrozen,
 	}
 	if !s.Anonymous {
-		c.DefaultUser = core.People[0].User()
+		c.DefaultUser = people.All[0].User()
 	}
 	return c
 }

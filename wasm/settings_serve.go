@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/choices"
 )
 
 // settingsPath is where the page finds what it may start an engine with:
@@ -28,8 +29,8 @@ type settingsAnswer struct {
 	// Nodes is how many there are when nothing is said of them.
 	Nodes int `json:"nodes"`
 	// MostNodes is how many there may be.
-	MostNodes int          `json:"mostNodes"`
-	Choices   core.Choices `json:"choices"`
+	MostNodes int             `json:"mostNodes"`
+	Choices   choices.Choices `json:"choices"`
 	// Unserved are objects that the running engine keeps and does not show.
 	Unserved []core.Unserved `json:"unserved"`
 }
@@ -59,7 +60,7 @@ func withSettings(api http.Handler, running settings, engine *core.Engine) http.
 			if asked := r.URL.Query(); asked.Has("emulated-version") {
 				version = asked.Get("emulated-version")
 			}
-			choices, err := core.ChoicesFor(version)
+			offered, err := choices.For(version)
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 				return
@@ -71,7 +72,7 @@ func withSettings(api http.Handler, running settings, engine *core.Engine) http.
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Cache-Control", "no-store")
-			_ = json.NewEncoder(w).Encode(settingsAnswer{defaultNodes, mostNodes, choices, unserved}) // fails when the client has gone
+			_ = json.NewEncoder(w).Encode(settingsAnswer{defaultNodes, mostNodes, offered, unserved}) // fails when the client has gone
 		case http.MethodPost:
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostSettings))
 			if err == nil && len(body) == 0 {

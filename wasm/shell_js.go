@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
@@ -30,7 +31,7 @@ const apiAddress = "127.0.0.1:6443"
 // reach the API at all is the administrator without any.
 func peopleTokens() map[string]string {
 	tokens := map[string]string{}
-	for _, p := range core.People {
+	for _, p := range people.All {
 		tokens[p.Name] = rand.Text()
 	}
 	return tokens

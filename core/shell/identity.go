@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 )
 
 // Identity is who kubectl is in the terminal, by its kubeconfig: a person of
-// core.People, or somebody whom the first of them impersonates.
+// people.All, or somebody whom the first of them impersonates.
 type Identity struct {
 	// Context is the current one; empty when there is none.
 	Context string `json:"context"`
@@ -66,7 +66,7 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 	if info.Impersonate != "" {
 		return info.Impersonate, append([]string{}, info.ImpersonateGroups...)
 	}
-	for _, person := range core.People {
+	for _, person := range people.All {
 		if info.Token != "" && info.Token == s.config.Tokens[person.Name] {
 			return person.Name, append([]string{}, person.Groups...)
 		}
@@ -90,7 +90,7 @@ func (s *Shell) Become(who Identity) error {
 	if now, _ := s.actsAs(config); now == name {
 		return nil
 	}
-	if isPerson := slices.ContainsFunc(core.People, func(p core.Person) bool { return p.Name == name }); isPerson {
+	if isPerson := slices.ContainsFunc(people.All, func(p people.Person) bool { return p.Name == name }); isPerson {
 		// Somebody may have removed them.
 		if config.AuthInfos[name] == nil {
 			config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[name]}
@@ -106,7 +106,7 @@ func (s *Shell) Become(who Identity) error {
 		}
 		c.AuthInfo = name
 		config.Contexts[name] = c
-		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[core.People[0].Name], Impersonate: who.User, ImpersonateGroups: who.Groups}
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[people.All[0].Name], Impersonate: who.User, ImpersonateGroups: who.Groups}
 	}
 	if config.CurrentContext == name {
 		return nil
@@ -193,7 +193,7 @@ func (k *session) actingAs() string {
 	}
 	if !bytes.Equal(text, k.kubeconfig.text) {
 		k.kubeconfig.text, k.kubeconfig.context = text, ""
-		if config, err := clientcmd.Load(text); err == nil && config.CurrentContext != core.People[0].Name {
+		if config, err := clientcmd.Load(text); err == nil && config.CurrentContext != people.All[0].Name {
 			k.kubeconfig.context = config.CurrentContext
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 )
 
 // clusterName is the engine's in the kubeconfig.
@@ -24,11 +24,11 @@ func (s *Shell) kubeconfig() string { return filepath.Join(s.config.Home, ".kube
 func (s *Shell) newKubeconfig() *clientcmdapi.Config {
 	config := clientcmdapi.NewConfig()
 	config.Clusters[clusterName] = &clientcmdapi.Cluster{Server: s.cluster.Server}
-	for _, person := range core.People {
+	for _, person := range people.All {
 		config.AuthInfos[person.Name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[person.Name]}
 		config.Contexts[person.Name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: person.Name}
 	}
-	config.CurrentContext = core.People[0].Name
+	config.CurrentContext = people.All[0].Name
 	return config
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 )
 
@@ -21,7 +21,7 @@ import (
 type Config struct {
 	// API is the engine's handler.
 	API http.Handler
-	// Tokens are those of core.People, by name.
+	// Tokens are those of people.All, by name.
 	Tokens map[string]string
 	// Home is the folder of the learner's files, and Temp that of temporary
 	// ones. Both are made when they are first needed.
@@ -55,7 +55,7 @@ type Shell struct {
 // New serves the API on config's listener, which Close closes. Errors: an
 // address that makes no URL.
 func New(config Config) (*Shell, error) {
-	cluster, err := kubectl.NewCluster("https://"+config.Listener.Addr().String(), config.Tokens[core.People[0].Name], dial)
+	cluster, err := kubectl.NewCluster("https://"+config.Listener.Addr().String(), config.Tokens[people.All[0].Name], dial)
 	if err != nil {
 		return nil, err
 	}

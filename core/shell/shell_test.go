@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/internal/testlog"
@@ -51,7 +52,7 @@ func run(m *testing.M) (code int, err error) {
 	}
 	shared.home = filepath.Join(root, "home")
 	shared.tokens = map[string]string{}
-	for _, p := range core.People {
+	for _, p := range people.All {
 		shared.tokens[p.Name] = "token-of-" + p.Name
 	}
 	shared.requests = requestlog.New(requestlog.Options{Records: 5000})

@@ -23,8 +23,8 @@ var answers = []struct {
 	files   []string
 	imports string
 }{
-	{"core", []string{"choices.go", "unserved.go", "bundlepath.go"},
-		"import type { EngineSettings } from '../protocol';\nimport type * as controllers from './controllers';\n"},
+	{"core", []string{"unserved.go", "bundlehandler.go"}, "import type { EngineSettings } from '../protocol';\n"},
+	{"core/choices", []string{"choices.go"}, "import type * as controllers from './controllers';\n"},
 	{"core/controllers", []string{"choices.go"}, ""},
 	{"core/requestlog", []string{"record.go"}, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},

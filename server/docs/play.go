@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
 )
 
@@ -147,10 +148,10 @@ func sitDown(ctx context.Context) (_ *player, err error) {
 	p.home = filepath.Join(p.dir, "home")
 	temp := filepath.Join(p.dir, "tmp")
 	tokens := map[string]string{}
-	for _, person := range core.People {
+	for _, person := range people.All {
 		tokens[person.Name] = "token-of-" + person.Name
 	}
-	config := core.Config{Nodes: nodes, Clock: clock.New(nil), DefaultUser: core.People[0].User()}
+	config := core.Config{Nodes: nodes, Clock: clock.New(nil), DefaultUser: people.All[0].User()}
 	config.Admit(tokens)
 	if p.engine, err = core.New(context.WithoutCancel(ctx), config); err != nil {
 		return nil, err

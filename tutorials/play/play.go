@@ -22,6 +22,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/tutorials"
@@ -55,7 +56,7 @@ func Start(ctx context.Context, settings *tutorials.Engine) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{store: store, identity: identity, requests: requestlog.New(requestlog.Options{}), clock: clock.New(nil), tokens: map[string]string{}}
-	for _, p := range core.People {
+	for _, p := range people.All {
 		c.tokens[p.Name] = "token-of-" + p.Name
 	}
 	if err := c.start(ctx, settings); err != nil {
@@ -68,7 +69,7 @@ func Start(ctx context.Context, settings *tutorials.Engine) (*Cluster, error) {
 func (c *Cluster) start(ctx context.Context, settings *tutorials.Engine) error {
 	config := configOf(settings)
 	config.Store, config.Identity, config.Requests, config.Clock = c.store, c.identity, c.requests, c.clock
-	config.Nodes, config.DefaultUser = nodes, core.People[0].User()
+	config.Nodes, config.DefaultUser = nodes, people.All[0].User()
 	config.Admit(c.tokens)
 	engine, err := core.New(context.WithoutCancel(ctx), config)
 	if err != nil {

@@ -26,7 +26,7 @@ async function run(line: string, sees: RegExp): Promise<void> {
   await expect.poll(screen).toMatch(sees);
 }
 
-// What makes changes late (core/late.go) is itself none of what a running engine needs.
+// What makes changes late (core/delayevents.go) is itself none of what a running engine needs.
 test.skipIf(process.env.KUBETAB_TAGS === 'late')(
   'a first visit to the terminal needs nothing of the rest of the module',
   async () => {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Gate } from '../../answers/core';
+import type { Gate } from '../../answers/choices';
 import { change, draft } from './engine-settings';
 import { gateOtherwise, type Offer } from './settings-text';
 import { words } from './words';

@@ -1,4 +1,5 @@
-import type { Choices, Gate, Unserved } from '../../answers/core';
+import type { Choices, Gate } from '../../answers/choices';
+import type { Unserved } from '../../answers/core';
 import type { EngineSettings } from '../../protocol';
 import { words } from './words';
 

@@ -1,4 +1,6 @@
-package core
+// Package gates sets what upstream keeps once per process: the feature gates and
+// the emulated version.
+package gates
 
 import (
 	"errors"
@@ -15,78 +17,75 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// gatesOff are on by default upstream and start peers, leases or identities
-// that a single API server in one process has no use for.
-var gatesOff = map[string]bool{
+// Off are gates that are on by default upstream and start peers, leases or
+// identities that a single API server in one process has no use for.
+var Off = map[string]bool{
 	string(genericfeatures.APIServerIdentity):                   false,
 	string(genericfeatures.CoordinatedLeaderElection):           false,
 	string(genericfeatures.StorageVersionAPI):                   false,
 	string(genericfeatures.UnknownVersionInteroperabilityProxy): false,
 }
 
-// globals guards what upstream keeps once per process: the feature gates and
+// process guards what upstream keeps once per process: the feature gates and
 // the effective version. Engines that agree on them share them.
-var globals struct {
+var process struct {
 	mu       sync.Mutex
 	engines  int
 	gates    map[string]bool
 	emulated string
 }
 
-// ErrOtherGates is returned by New when an engine that is open in this process
-// runs with other feature gates or another emulated version. Upstream keeps
-// both in variables of the process, so the second engine would change the
-// first.
-var ErrOtherGates = errors.New("another engine in this process runs with other feature gates or another emulated version")
+// ErrOther is core.ErrOtherGates.
+var ErrOther = errors.New("another engine in this process runs with other feature gates or another emulated version")
 
-// acquireGlobals sets the feature gates and the emulated version and returns
+// Acquire sets the feature gates and the emulated version and returns
 // the effective version, and the function that gives them back. It fails on
 // unknown or locked gates, on a version that upstream cannot emulate, and with
-// ErrOtherGates.
-func acquireGlobals(featureGates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, func(), error) {
-	globals.mu.Lock()
-	defer globals.mu.Unlock()
+// ErrOther.
+func Acquire(featureGates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, func(), error) {
+	process.mu.Lock()
+	defer process.mu.Unlock()
 
-	gates := withGatesOff(featureGates)
+	gates := withOff(featureGates)
 	effective, ok := compatibility.DefaultComponentGlobalsRegistry.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).(basecompatibility.MutableEffectiveVersion)
 	if !ok {
 		return nil, nil, errors.New("upstream's effective version cannot be set")
 	}
-	if globals.engines > 0 {
-		if emulated != globals.emulated || !reflect.DeepEqual(gates, globals.gates) {
-			return nil, nil, ErrOtherGates
+	if process.engines > 0 {
+		if emulated != process.emulated || !reflect.DeepEqual(gates, process.gates) {
+			return nil, nil, ErrOther
 		}
-	} else if err := setGlobals(effective, utilfeature.DefaultMutableFeatureGate, gates, emulated); err != nil {
-		return nil, nil, errors.Join(err, resetGlobals(effective, gates))
+	} else if err := set(effective, utilfeature.DefaultMutableFeatureGate, gates, emulated); err != nil {
+		return nil, nil, errors.Join(err, reset(effective, gates))
 	} else {
-		globals.gates, globals.emulated = gates, emulated
+		process.gates, process.emulated = gates, emulated
 	}
 
-	globals.engines++
+	process.engines++
 	var once sync.Once
 	return effective, func() {
 		once.Do(func() {
-			globals.mu.Lock()
-			defer globals.mu.Unlock()
-			if globals.engines--; globals.engines == 0 {
+			process.mu.Lock()
+			defer process.mu.Unlock()
+			if process.engines--; process.engines == 0 {
 				// Cannot fail: the same names and versions were set before.
-				_ = resetGlobals(effective, globals.gates)
+				_ = reset(effective, process.gates)
 			}
 		})
 	}, nil
 }
 
-// withGatesOff are gates, with those of gatesOff that are not among them.
-func withGatesOff(gates map[string]bool) map[string]bool {
-	all := maps.Clone(gatesOff)
+// withOff are gates, with those of Off that are not among them.
+func withOff(gates map[string]bool) map[string]bool {
+	all := maps.Clone(Off)
 	maps.Copy(all, gates)
 	return all
 }
 
-// setGlobals sets the emulated version first: which gates exist, and their
+// set sets the emulated version first: which gates exist, and their
 // defaults, depend on it. effective and gate are upstream's variables, or copies
 // to try it on.
-func setGlobals(effective basecompatibility.MutableEffectiveVersion, gate featuregate.MutableVersionedFeatureGate, gates map[string]bool, emulated string) error {
+func set(effective basecompatibility.MutableEffectiveVersion, gate featuregate.MutableVersionedFeatureGate, gates map[string]bool, emulated string) error {
 	if emulated != "" {
 		v, err := version.ParseMajorMinor(emulated)
 		if err != nil {
@@ -106,7 +105,7 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gate featur
 	settable := map[string]bool{}
 	for name, on := range gates {
 		spec, ok := known[featuregate.Feature(name)]
-		_, ours := gatesOff[name]
+		_, ours := Off[name]
 		switch {
 		case ok && spec.LockToDefault && spec.Default != on && !ours:
 			return fmt.Errorf("feature gates: %s is locked to %t", name, spec.Default)
@@ -122,7 +121,7 @@ func setGlobals(effective basecompatibility.MutableEffectiveVersion, gate featur
 	return nil
 }
 
-func resetGlobals(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool) error {
+func reset(effective basecompatibility.MutableEffectiveVersion, gates map[string]bool) error {
 	effective.SetEmulationVersion(effective.BinaryVersion())
 	err := utilfeature.DefaultMutableFeatureGate.SetEmulationVersion(effective.BinaryVersion())
 	_, alphas := gates["AllAlpha"]
@@ -134,4 +133,18 @@ func resetGlobals(effective basecompatibility.MutableEffectiveVersion, gates map
 		}
 	}
 	return err
+}
+
+// Try returns what upstream's variables would be with these settings, and changes
+// none. It fails as Acquire does.
+func Try(gates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, featuregate.MutableVersionedFeatureGate, error) {
+	effective := compatibility.DefaultBuildEffectiveVersion()
+	gate := utilfeature.DefaultMutableFeatureGate.DeepCopyAndReset()
+	if err := gate.SetEmulationVersion(effective.BinaryVersion()); err != nil {
+		return nil, nil, err
+	}
+	if err := gate.AddDependencies(utilfeature.DefaultMutableFeatureGate.Dependencies()); err != nil {
+		return nil, nil, err
+	}
+	return effective, gate, set(effective, gate, withOff(gates), emulated)
 }

@@ -1,4 +1,6 @@
-package core
+// Package choices says what a configuration of core can be, as the upstream that
+// is linked has it.
+package choices
 
 import (
 	"cmp"
@@ -8,15 +10,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/apiserver/pkg/server/resourceconfig"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	basecompatibility "k8s.io/component-base/compatibility"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/controlplane"
 
 	"github.com/kubetab/kubetab/core/controllers"
+	"github.com/kubetab/kubetab/core/internal/gates"
 )
 
 // Choices are what Config.EmulatedVersion, FeatureGates, RuntimeConfig and
@@ -53,10 +53,10 @@ type GroupVersion struct {
 	Default bool   `json:"default"`
 }
 
-// ChoicesFor returns the choices for an emulated version; empty is the program's
+// For returns the choices for an emulated version; empty is the program's
 // own. It fails on a version that cannot be emulated.
-func ChoicesFor(emulated string) (Choices, error) {
-	effective, gate, err := trial(nil, emulated)
+func For(emulated string) (Choices, error) {
+	effective, gate, err := gates.Try(nil, emulated)
 	if err != nil {
 		return Choices{}, err
 	}
@@ -74,7 +74,7 @@ func ChoicesFor(emulated string) (Choices, error) {
 	needs := utilfeature.DefaultMutableFeatureGate.Dependencies()
 	for name, spec := range gate.GetAll() {
 		each := Gate{Name: string(name), Stage: string(spec.PreRelease), Default: spec.Default, Locked: spec.LockToDefault}
-		if off, ours := gatesOff[each.Name]; ours && !each.Locked {
+		if off, ours := gates.Off[each.Name]; ours && !each.Locked {
 			each.Default = off
 		}
 		for _, other := range needs[name] {
@@ -96,38 +96,6 @@ func ChoicesFor(emulated string) (Choices, error) {
 		choices.GroupVersions = append(choices.GroupVersions, ofGroup[group]...)
 	}
 	return choices, nil
-}
-
-// Check fails as New does on an emulated version, feature gates, a runtime-config
-// and controllers that cannot be, without starting anything.
-func (c Config) Check() error {
-	if _, _, err := trial(c.FeatureGates, c.EmulatedVersion); err != nil {
-		return err
-	}
-	if err := controllers.Check(c.Controllers); err != nil {
-		return err
-	}
-	enablement := chainConfig{Config: c}.enablement()
-	if errs := enablement.Validate(enablementSchemes...); len(errs) > 0 {
-		return fmt.Errorf("runtime-config: %w", errs[0])
-	}
-	if _, err := resourceconfig.MergeAPIResourceConfigs(controlplane.DefaultAPIResourceConfigSource(), enablement.RuntimeConfig, legacyscheme.Scheme); err != nil {
-		return fmt.Errorf("runtime-config: %w", err)
-	}
-	return nil
-}
-
-// trial is what the process's variables would be with these settings.
-func trial(gates map[string]bool, emulated string) (basecompatibility.EffectiveVersion, featuregate.MutableVersionedFeatureGate, error) {
-	effective := compatibility.DefaultBuildEffectiveVersion()
-	gate := utilfeature.DefaultMutableFeatureGate.DeepCopyAndReset()
-	if err := gate.SetEmulationVersion(effective.BinaryVersion()); err != nil {
-		return nil, nil, err
-	}
-	if err := gate.AddDependencies(utilfeature.DefaultMutableFeatureGate.Dependencies()); err != nil {
-		return nil, nil, err
-	}
-	return effective, gate, setGlobals(effective, gate, withGatesOff(gates), emulated)
 }
 
 // lifecycle is what k8s.io/code-generator's prerelease-lifecycle-gen writes.
