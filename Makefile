@@ -9,7 +9,7 @@ MAKEFLAGS += --no-print-directory
 # everywhere. grpcnotrace leaves out x/net/trace, and with it a template engine
 # that keeps every exported method of every type in the program.
 TAGS        := grpcnotrace
-KUBERNETES  := v1.37.0
+KUBERNETES  := v1.37.2
 VERSION     := $(KUBERNETES)+kubetab
 COMMIT      := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)

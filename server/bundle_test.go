@@ -93,7 +93,7 @@ func TestBundle(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	code, stdout, stderr := kubetab(t, "bundle", "show", path)
-	for _, part := range []string{`name        "of a test"`, "Kubernetes  \"v1.37.0+kubetab\"", "      1  Secret  v1\n", "Namespace  v1\n", "resource versions\n"} {
+	for _, part := range []string{`name        "of a test"`, "Kubernetes  \"v1.37.2+kubetab\"", "      1  Secret  v1\n", "Namespace  v1\n", "resource versions\n"} {
 		if code != 0 || stderr != "" || !strings.Contains(stdout, part) {
 			t.Errorf("show: code %d, stderr %q, and no %q in\n%s", code, stderr, part, stdout)
 		}

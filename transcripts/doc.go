@@ -2,7 +2,7 @@
 // what the transcript says.
 //
 // A transcript is a text file that tells one behaviour of the API as a short story of requests and answers.
-// The answers in testdata/ were recorded from a real kube-apiserver v1.37.0: they are the truth that Kubetab,
+// The answers in testdata/ were recorded from a real kube-apiserver v1.37: they are the truth that Kubetab,
 // built natively or for a browser, is measured against. The package knows HTTP and the encodings of the API;
 // it links no part of the server, so that nothing but the wire connects the two.
 //

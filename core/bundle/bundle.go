@@ -39,7 +39,7 @@ const (
 // Bundle is a cluster at one revision.
 type Bundle struct {
 	// Kubernetes is the version of the API server that made the bundle, as
-	// "v1.37.0+kubetab"; Build is its commit.
+	// "v1.37.2+kubetab"; Build is its commit.
 	Kubernetes, Build string
 	// Time is when it was made, by the real clock.
 	Time time.Time
