@@ -6,9 +6,13 @@ const GRIDS = [
   { quiet: 2000, grid: 250 },
 ];
 
-// Calls back after what JavaScript already has to do. A timer of 0 ms would do, but browsers make each that a timer sets wait
-// for 4 ms.
-const soon = globalThis.setImmediate ?? throughChannel();
+/**
+ * Calls back after what JavaScript already has to do. A timer of 0 ms would do, but browsers make each that a timer sets wait
+ * for 4 ms.
+ *
+ * @type {(call: () => void) => void}
+ */
+export const soon = globalThis.setImmediate ?? throughChannel();
 
 function throughChannel() {
   const { port1, port2 } = new MessageChannel();

@@ -1,8 +1,10 @@
 // The files of the Go program: a small file system in memory, in the shape of node's `fs` that Go's wasm_exec.js
 // expects. It is the same in the page's worker and under Node, where the real disk is never touched.
 //
-// Go calls each function with a callback and goes on in it, so everything is done at once, and errors are given by
-// their codes. Standard output and error are not files here: they stay what wasm_exec.js made of them.
+// Go calls each function with a callback, and goes on in it at once unless JavaScript has waited for long: see `install`.
+// Errors are given by their codes. Standard output and error are not files here: they stay what wasm_exec.js made of them.
+
+import { soon } from '../boundary/timers.mjs';
 
 const TYPE = 0o170000;
 const FOLDER = 0o040000;
@@ -24,6 +26,9 @@ const NODE_BYTES = 1024;
 
 // How much room a file keeps that nobody writes to.
 const SLACK_BYTES = 1024 * 1024;
+
+// How long Go may go on in callbacks before JavaScript has its turn, in ms: as long as one of Go's turns.
+const TURN_MS = 8;
 
 // The largest piece that crypto.getRandomValues fills.
 const RANDOM_BYTES = 65536;
@@ -349,10 +354,27 @@ export class MemoryFiles {
    * Puts the files in the place of what wasm_exec.js has put on `scope`, whose writes to standard output and error are
    * left to it. Must be called after wasm_exec.js has been loaded and before the program runs.
    *
+   * A callback within the call is a call into Go inside of one that has not returned. Go's turn begins anew with it (see
+   * runtime/lock_js.go in wasm/patch), so a program that writes a file piece by piece would have JavaScript wait for the
+   * whole file: no request, timer or Ctrl-C would arrive. Calls beyond `turn` are therefore answered in a task of their own.
+   *
    * @param {object} scope globalThis
+   * @param {object} [options]
+   * @param {number} [options.turn] how long after the first of them calls are answered at once, until Go has returned to
+   *   JavaScript, in ms. Infinity is for a program whose every step must be the same when it runs again
    */
-  install(scope) {
+  install(scope, { turn = TURN_MS } = {}) {
     const standard = scope.fs;
+    let began; // when the first call came since Go was called
+    const answer = (done, ...result) => {
+      const now = performance.now();
+      if (began === undefined) {
+        began = now;
+        queueMicrotask(() => (began = undefined)); // which waits until Go has returned
+      }
+      if (now - began < turn) done(...result);
+      else soon(() => done(...result));
+    };
     const fs = { constants, writeSync: (fd, bytes) => standard.writeSync(fd, bytes) };
     for (const [name, call] of Object.entries(this.#functions)) {
       fs[name] = (...args) => {
@@ -362,9 +384,9 @@ export class MemoryFiles {
           result = name === 'write' && args[0] <= 2 ? fs.writeSync(args[0], args[1]) : call(...args);
         } catch (error) {
           if (!error.code) throw error;
-          return done(error);
+          return answer(done, error);
         }
-        done(null, result);
+        answer(done, null, result);
       };
     }
     scope.fs = fs;

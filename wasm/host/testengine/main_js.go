@@ -119,6 +119,7 @@ func handler(s *state) http.Handler {
 			"large":      func() { litter = make([]byte, 1<<20) },
 			"recursion":  func() { littering(1000) },
 			"collecting": func() { heap = grow(heap, 1<<20); runtime.GC() },
+			"files":      func() { _ = os.WriteFile("/tmp/busy", make([]byte, 4096), 0o600) },
 			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
 		}[r.PathValue("with")]
 		for r.Context().Err() == nil {
