@@ -394,6 +394,8 @@ export class Kept {
     const asked: Promise<unknown>[] = [transaction.done];
     try {
       for (const request of this.#requests(transaction.store, changes)) asked.push(request);
+      // Otherwise the browser's process commits when this thread has heard of each request and said that there are no more.
+      transaction.commit();
     } catch (error) {
       transaction.abort();
       await Promise.allSettled(asked);
