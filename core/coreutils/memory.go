@@ -2,8 +2,13 @@ package coreutils
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // mostMemory is how many bytes a program may hold of what it reads: the engine
@@ -53,3 +58,105 @@ func (h *held) add(text string) bool {
 }
 
 func (h *held) remove(text string) { *h -= held(len(text) + perLine) }
+
+// What an interpreter may take of the process, which is the API server's as well.
+const (
+	// mostGrowth is by how many bytes live objects may grow while a program runs. All
+	// objects may take twice of what live ones may: the collector lets as much again
+	// gather. A tab has 4 GB, and what doubles is stopped one step too late.
+	mostGrowth = 256 << 20
+	// lookAtSteps is how long ago the last look must be for a step of a program to
+	// look.
+	lookAtSteps = 5 * time.Millisecond
+	// someSteps is how many steps of an interpreter are short, whatever they do
+	// together.
+	someSteps = 8
+)
+
+// Memory is how the process has grown while a program runs. Nobody knows which
+// goroutine an object belongs to: a program also ends for what others take meanwhile.
+type Memory struct {
+	over   func()
+	forget time.Duration
+	growth uint64 // mostGrowth; less in tests
+
+	mu    sync.Mutex
+	most  uint64    // what live objects may take
+	since time.Time // when that was determined
+
+	looked atomic.Int64 // when, in ms since 1970
+}
+
+type memoryKey struct{}
+
+// WithMemory returns a context for a program whose memory is looked at: by Look, and
+// by the steps of an interpreter that has been given Stepwise of the context.
+//
+// over is called by whoever finds that the process has grown too much, before the
+// next step, and may be called again. It must end the program's context and return at
+// once. A program that lives for long has what was there a while ago, forget, as its
+// beginning; 0 is for one that does not.
+func WithMemory(ctx context.Context, forget time.Duration, over func()) (context.Context, *Memory) {
+	m := &Memory{over: over, forget: forget, growth: mostGrowth}
+	return context.WithValue(ctx, memoryKey{}, m), m
+}
+
+// Look has over called if the process has grown too much since the first look, and
+// reports whether it has.
+func (m *Memory) Look() bool {
+	now := time.Now()
+	m.looked.Store(now.UnixMilli())
+	// What the last collection has found alive, and that with what came since.
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(samples)
+	live, all := samples[0].Value.Uint64(), samples[1].Value.Uint64()
+	m.mu.Lock()
+	grown := m.most != 0 && (live > m.most || all > 2*m.most)
+	if m.most == 0 || !grown && m.forget > 0 && now.Sub(m.since) > m.forget {
+		m.most, m.since = max(live, all/2)+m.growth, now
+	}
+	m.mu.Unlock()
+	if grown {
+		m.over()
+	}
+	return grown
+}
+
+// Step looks unless somebody has just done so.
+func (m *Memory) Step() {
+	if time.Since(time.UnixMilli(m.looked.Load())) > lookAtSteps {
+		m.Look()
+	}
+}
+
+// Stepwise returns ctx for an interpreter that asks it at each step whether it has
+// ended: it looks at the memory then. A timer is not enough: other goroutines may run
+// before its own, and a text that doubles has the size of the process a few steps
+// later.
+func Stepwise(ctx context.Context) context.Context {
+	m, _ := ctx.Value(memoryKey{}).(*Memory)
+	if m == nil {
+		return ctx
+	}
+	return &steps{Context: ctx, memory: m}
+}
+
+type steps struct {
+	context.Context
+	memory *Memory
+	count  atomic.Uint32
+}
+
+// Err is what the shell asks before each statement.
+func (s *steps) Err() error {
+	s.memory.Step()
+	return s.Context.Err()
+}
+
+// Done is what jq asks before each instruction.
+func (s *steps) Done() <-chan struct{} {
+	if s.count.Add(1)%someSteps == 0 {
+		s.memory.Step()
+	}
+	return s.Context.Done()
+}

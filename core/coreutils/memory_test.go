@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // endless is text without an end.
@@ -64,5 +66,58 @@ func TestReadLineIsThatOfBufio(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestEachStepIsLookedAt takes more than a program may, and has the next step of an
+// interpreter end it. A tab has no room for what another step would double.
+func TestEachStepIsLookedAt(t *testing.T) {
+	for name, step := range map[string]func(context.Context) error{
+		"statements of the shell": func(ctx context.Context) error { return ctx.Err() },
+		"instructions of jq": func(ctx context.Context) error {
+			for range someSteps - 1 {
+				ctx.Done()
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			default:
+				return nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ctx, m := WithMemory(ctx, 0, cancel)
+			m.growth = 8 << 20
+			ctx = Stepwise(ctx)
+			if err := step(ctx); err != nil {
+				t.Fatal("a program that has taken nothing was ended")
+			}
+			taken := make([]byte, 2*m.most)
+			m.looked.Store(0) // not just now
+			if err := step(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("a program that has taken %d bytes goes on: %v", len(taken), err)
+			}
+			runtime.KeepAlive(taken)
+		})
+		runtime.GC()
+	}
+}
+
+// TestWhatWasThereLongAgo has the process grow between two minutes of a program, for
+// which a program that lives for long is not ended.
+func TestWhatWasThereLongAgo(t *testing.T) {
+	isOver := false
+	_, m := WithMemory(t.Context(), time.Minute, func() { isOver = true })
+	m.Look()
+	m.since = m.since.Add(-2 * time.Minute)
+	m.Look()
+	if isOver {
+		t.Fatal("a program that has taken nothing was ended")
+	}
+	if age := time.Since(m.since); age > time.Minute {
+		t.Errorf("its beginning is %v ago", age)
 	}
 }

@@ -105,7 +105,7 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		defer done()
 		err, ended := attend(ctx, linePatience, func() error {
 			defer ownedByLine(ctx)()
-			return runner.Run(ctx, &alone)
+			return runner.Run(coreutils.Stepwise(ctx), &alone)
 		})
 		if !ended {
 			err = ctx.Err()

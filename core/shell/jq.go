@@ -252,7 +252,7 @@ func (f *jqFlags) run(c *coreutils.Call, code *gojq.Code, next func() (any, erro
 			fmt.Fprintf(c.Stderr, "jq: parse error: %v\n", err)
 			return 2
 		}
-		results := code.RunWithContext(c, input, f.values...)
+		results := code.RunWithContext(coreutils.Stepwise(c), input, f.values...)
 		for {
 			v, ok := results.Next()
 			if !ok {

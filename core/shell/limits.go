@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/metrics"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/kubetab/kubetab/core/coreutils"
@@ -17,14 +15,8 @@ import (
 
 // What a line may take of the engine's process, which is the API server's as well.
 const (
-	// mostGrowth is by how many bytes live objects may grow while a line runs, and
-	// twice of it all objects: the collector lets as much again gather, and a tab has
-	// 4 GB.
-	mostGrowth = 512 << 20
-	// memoryLook is how often that is looked at.
+	// memoryLook is how often its memory is looked at, beside its steps.
 	memoryLook = 50 * time.Millisecond
-	// lookAtCalls is how long ago the last look must be for a command to look itself.
-	lookAtCalls = 5 * time.Millisecond
 	// mostSubstituted is how many bytes $(command) may print.
 	mostSubstituted = 128 << 20
 )
@@ -36,14 +28,12 @@ var (
 
 // budget ends a line, or a job, that takes too much.
 type budget struct {
-	end func(error) // says why, once
+	end    func(error) // says why, once
+	memory *coreutils.Memory
 
 	mu    sync.Mutex
-	first [2]uint64 // what live and all objects had at the first look; most lines have ended by then
 	timer *time.Timer
 	done  bool
-
-	looked atomic.Int64 // when, in ms since 1970
 }
 
 type budgetKey struct{}
@@ -61,6 +51,10 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 			fmt.Fprintf(errs, "bash: %v\n", err)
 		})
 	}
+	ctx, b.memory = coreutils.WithMemory(ctx, 0, func() {
+		cancel(errNoMemory)
+		go b.end(errNoMemory) // which may wait for the screen
+	})
 	b.mu.Lock()
 	b.timer = time.AfterFunc(memoryLook, b.look)
 	b.mu.Unlock()
@@ -73,24 +67,12 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 }
 
 func (b *budget) look() {
-	// What the last collection has found alive, and that with what came since.
-	b.looked.Store(time.Now().UnixMilli())
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(samples)
-	live, all := samples[0].Value.Uint64(), samples[1].Value.Uint64()
+	over := b.memory.Look()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.first[1] == 0 {
-		b.first = [2]uint64{live, all}
+	if !over && !b.done {
+		b.timer.Reset(memoryLook)
 	}
-	if b.done {
-		return
-	}
-	if live > b.first[0]+mostGrowth || all > b.first[1]+2*mostGrowth {
-		go b.end(errNoMemory) // which may wait for the screen
-		return
-	}
-	b.timer.Reset(memoryLook)
 }
 
 // ownedByLine makes the calling goroutine, and those that it starts, work for the
@@ -121,8 +103,8 @@ func admit(ctx context.Context, name string) error {
 		return ctx.Err()
 	}
 	b, _ := ctx.Value(budgetKey{}).(*budget)
-	if b != nil && time.Since(time.UnixMilli(b.looked.Load())) > lookAtCalls {
-		b.look() // a loop may double a text between two looks of the timer
+	if b != nil {
+		b.memory.Step()
 	}
 	err := coreutils.Admit(name)
 	for until := time.Now().Add(forkPatience); errors.Is(err, coreutils.ErrFork) && time.Now().Before(until); err = coreutils.Admit(name) {

@@ -154,7 +154,7 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	runner, before := k.runner, k.runner.Subshell()
 	err, ended := attend(ctx, linePatience, func() error {
 		defer ownedByLine(ctx)()
-		return runner.Run(ctx, stmt)
+		return runner.Run(coreutils.Stepwise(ctx), stmt)
 	})
 	if !ended {
 		k.runner = before
@@ -377,7 +377,7 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 	for _, stmt := range file.Stmts {
 		substituteProcesses(stmt)
 	}
-	err = child.runner.Run(c, file)
+	err = child.runner.Run(coreutils.Stepwise(c), file)
 	var status interp.ExitStatus
 	if errors.As(err, &status) {
 		return int(status)

@@ -128,6 +128,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"sh", "-c", "nope"}, 127}, {[]string{"test", "-f", "/etc/os-release"}, 0}, {[]string{"cat", "/nope"}, 1}, {[]string{"sh", "-c", "if"}, 2},
 		// Go would end the process at the end of the stack.
 		{[]string{"sh", "-c", "f() { f; }; f"}, 1}, {[]string{"sh", "-c", "f() { echo $(f); }; f"}, 1},
+		// It would take all memory there is, and the API server with it.
+		{[]string{"sh", "-c", "x=x; while true; do x=$x$x; done"}, 137}, {[]string{"sh", "-c", "x=x; for ((;;)); do x=$x$x; done"}, 137},
 	} {
 		if got := <-run(t, "busybox", test.argv...).ended; got != test.code {
 			t.Errorf("%q exits with %d, want %d", test.argv, got, test.code)

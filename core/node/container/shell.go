@@ -29,6 +29,10 @@ const (
 	rest            = 2 * time.Millisecond
 )
 
+// memoryOf is how far back a script's beginning lies, at most, when its memory is
+// looked at: containers run for days, while the cluster around them grows.
+const memoryOf = time.Minute
+
 // session is one command that runs in a container with everything it starts:
 // the container's own, or that of an exec.
 type session struct {
@@ -151,6 +155,9 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 		fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
 		return 2
 	}
+	ctx, kill := context.WithCancel(ctx) // as the kernel kills what memory is short for
+	defer kill()
+	ctx, _ = coreutils.WithMemory(ctx, memoryOf, kill)
 	if source == nil {
 		return s.interactive(ctx, name, runner)
 	}
@@ -159,7 +166,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
 		return 2
 	}
-	code := s.status(runner.Run(ctx, file), name)
+	code := s.status(runner.Run(coreutils.Stepwise(ctx), file), name)
 	// A signal that came during the last command has its trap run now.
 	if body := s.takePending(); body != "" && ctx.Err() == nil {
 		if trap, err := newParser().Parse(strings.NewReader(body), zero); err == nil {
@@ -224,7 +231,7 @@ func (s *session) interactive(ctx context.Context, name string, runner *interp.R
 				continue
 			}
 			for _, stmt := range stmts {
-				err := runner.Run(ctx, stmt)
+				err := runner.Run(coreutils.Stepwise(ctx), stmt)
 				code = s.status(err, name)
 				if runner.Exited() || ctx.Err() != nil {
 					return code

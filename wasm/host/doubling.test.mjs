@@ -1,0 +1,50 @@
+// Lines that double a text, in the engine of a page. Needs what make wasm builds.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
+const snapshot = join(built, 'kubetab.snapshot');
+const skip = !existsSync(snapshot) && 'there is no snapshot';
+let engine;
+let url;
+let log = '';
+
+before(async () => {
+  if (skip) return;
+  engine = spawn(process.execPath, ['wasm/host/serve.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', snapshot], { cwd: root });
+  engine.stderr.on('data', (text) => (log = (log + text).slice(-10_000)));
+  url = await new Promise((found, reject) => {
+    engine.stdout.once('data', (text) => found(String(text).trim().split(' ')[1]));
+    engine.once('close', (code) => reject(new Error(`ended with ${code}: ${log}`)));
+  });
+});
+after(() => engine?.kill());
+
+/** Types a line into a terminal of its own, and resolves when it has printed what is expected. */
+async function types(line, expected) {
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ columns: 200, rows: 50 }) };
+  const { id } = await (await fetch(`${url}/kubetab/terminals`, json)).json();
+  const { body } = await fetch(`${url}/kubetab/terminals/${id}/output`);
+  await fetch(`${url}/kubetab/terminals/${id}/input`, { method: 'POST', body: `${line}\n` });
+  let screen = '';
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    screen += text;
+    if (expected.test(screen)) return;
+  }
+  assert.fail(`${line}: the terminal has ended: ${screen}`);
+}
+
+// Each alone took 4 GB of the tab, and with it the API server, where the machine was slow or the order of goroutines bad.
+test('what doubles is stopped before the engine has no more memory', { skip, timeout: 900_000 }, async () => {
+  const lines = ['jq -n \'"x" | until(false; . + .) | length\'', 'x=x; for ((;;)); do x=$x$x; done', 'x=x; while true; do x=$x$x; done'];
+  for (const line of lines) await types(line, /cannot allocate memory/);
+  await Promise.all(lines.map((line) => types(line, /cannot allocate memory/)));
+  await types('kubectl get ns default -o name', /namespace\/default/);
+  assert.equal(await (await fetch(`${url}/readyz`)).text(), 'ok', log);
+});
