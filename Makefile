@@ -268,7 +268,7 @@ test-rare: native wasm ## what takes long and proves little more than test: a mo
 	@scripts/step "lessons, with every wrong turn" env KUBETAB_EVERY_TURN=1 $(GOTEST_ONCE) ./tutorials/play
 
 .PHONY: test-endless
-test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe; the tests have samples (20 minutes)
+test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe, with a table of how long it waited; the tests have samples (20 minutes)
 	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core/shell -run TestEndlessLines
 	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
 

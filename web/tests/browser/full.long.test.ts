@@ -48,7 +48,9 @@ test('an engine that is full says so, loses nothing, and goes on when there is r
     },
     [EVENTS, SIZE, MOST] as const,
   );
-  console.log(`${acknowledged.length} events of ${SIZE} bytes; ${summary(await probeOf(page))}`);
+  console.log(
+    `${acknowledged.length} events of ${SIZE} bytes; ${summary((await probeOf(page)).asked)}`,
+  );
   expect(refused).toMatchObject({ kind: 'Status', code: 507, reason: 'InsufficientStorage' });
   expect(refused.message).toContain('Nothing was changed');
   const found = await page.evaluate(

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, launch, openPage, PATIENCE, ready } from './browser';
-import { beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
+import { answersOf, beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
 import { openSite, type Site } from './site';
 
 // A monkey at the page: lines that do not end, tabs that are closed in the middle, reloads, and objects that come and go. The API
@@ -84,10 +84,9 @@ async function typeLine(): Promise<void> {
   const line = one(ENDLESS);
   played.push(`tab ${tabs.indexOf(page)}: ${line}`);
   await typeInto(page, `${line}\n`);
-  const { answers } = await probeOf(watcher);
-  const until = answers + 1 + below(20);
+  const until = (await answersOf(watcher)) + 1 + below(20);
   await expect
-    .poll(async () => (await probeOf(watcher)).answers, { timeout: 2 * PATIENCE })
+    .poll(() => answersOf(watcher), { timeout: 2 * PATIENCE })
     .toBeGreaterThanOrEqual(until);
   if (below(4) === 0) return; // and leaves it running
   await page.locator('.terminal textarea').focus();
@@ -169,7 +168,7 @@ test(
     expect([...there].filter((name) => !names.includes(name))).toEqual([]);
     expect([...gone].filter((name) => names.includes(name))).toEqual([]);
     console.log(
-      `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary(await probeOf(watcher))}`,
+      `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary((await probeOf(watcher)).asked)}`,
     );
   },
   (MINUTES + 20) * 60_000,

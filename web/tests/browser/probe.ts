@@ -15,41 +15,65 @@ export const ENDLESS = readFileSync(
 
 /** What /readyz has answered. */
 export interface Probe {
-  readonly answers: number;
   readonly failures: readonly string[];
-  /** Milliseconds for each answer. */
-  readonly took: readonly number[];
+  readonly asked: readonly Asked[];
+  /** When the questions were asked that have no answer yet. */
+  readonly open: readonly number[];
 }
 
-/** Has a page ask for /readyz, 100 ms after each answer, as long as the page is there. */
+/** One question that was answered; its times are the page's, in milliseconds. */
+export interface Asked {
+  readonly at: number;
+  readonly took: number;
+}
+
+/**
+ * Has a page ask for /readyz every 100 ms, whether or not there are answers, as long as the page is there. A probe that waited
+ * for the last answer would ask seldom while it is slow, and think it quick.
+ */
 export async function beginProbe(page: Page): Promise<void> {
   await page.evaluate(() => {
-    const probe = { answers: 0, failures: [] as string[], took: [] as number[] };
+    const probe = { failures: [] as string[], asked: [] as Asked[], open: [] as number[] };
     Object.assign(window, { probe });
-    const look = async () => {
-      const begin = performance.now();
+    const ask = async () => {
+      if (probe.open.length === 50) return; // five seconds of silence are told by those that are open
+      const at = performance.now();
+      probe.open.push(at);
       try {
         const response = await fetch('/readyz', { cache: 'no-store' });
-        if (!response.ok) probe.failures.push(`${response.status} ${await response.text()}`);
-        probe.answers++;
-        probe.took.push(performance.now() - begin);
+        const text = await response.text();
+        if (!response.ok) probe.failures.push(`${response.status} ${text}`);
+        probe.asked.push({ at, took: performance.now() - at });
       } catch (error) {
         probe.failures.push(String(error));
       }
-      setTimeout(look, 100);
+      probe.open.splice(probe.open.indexOf(at), 1);
     };
-    void look();
+    setInterval(() => void ask(), 100);
   });
 }
 
 export const probeOf = (page: Page) =>
   page.evaluate(() => (window as unknown as { probe: Probe }).probe);
 
+/** How many answers there are: less to bring than all of them. */
+export const answersOf = (page: Page) =>
+  page.evaluate(() => (window as unknown as { probe: Probe }).probe.asked.length);
+
+/** The clock of a page, which `Asked.at` goes by. */
+export const now = (page: Page) => page.evaluate(() => performance.now());
+
+/** How long answers took, in whole milliseconds. */
+export function percentiles(asked: readonly Asked[]) {
+  const sorted = asked.map(({ took }) => Math.round(took)).sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { answers: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
+}
+
 /** The times in a sentence. */
-export function summary({ took }: Probe): string {
-  const sorted = took.toSorted((a, b) => a - b).map(Math.round);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)];
-  return `/readyz: ${sorted.length} answers, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, at most ${sorted.at(-1)} ms`;
+export function summary(asked: readonly Asked[]): string {
+  const { answers, p50, p99, max } = percentiles(asked);
+  return `/readyz: ${answers} answers, p50 ${p50} ms, p99 ${p99} ms, at most ${max} ms`;
 }
 
 /** Types keys into the terminal of a page. */

@@ -1,14 +1,26 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, launch, ready } from './browser';
-import { beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
+import {
+  type Asked,
+  answersOf,
+  beginProbe,
+  ENDLESS,
+  now,
+  percentiles,
+  probeOf,
+  rowsOf,
+  summary,
+  typeInto,
+} from './probe';
 import { openSite, type Site } from './site';
 
 // Nothing that a visitor types ends the cluster. Each line is typed into the terminal beside a probe that asks the API server
 // all the time: it answers while the line runs, Ctrl-C ends the line, and the shell and the cluster are as they were.
 
+const EVERY_LINE = process.env.KUBETAB_EVERY_LINE === '1';
 /** One of nine; all of them take a quarter of an hour (make test-endless). */
-const LINES = process.env.KUBETAB_EVERY_LINE
+const LINES = EVERY_LINE
   ? ENDLESS
   : ENDLESS.filter((_, i) => i % Math.ceil(ENDLESS.length / 12) === 0);
 
@@ -35,7 +47,8 @@ beforeAll(async () => {
   expect(made).toBe(201);
 });
 afterAll(async () => {
-  console.log(`beside ${LINES.length} lines, ${summary(await probe())}`);
+  if (EVERY_LINE) console.log(table());
+  console.log(`beside ${beside.size} lines, ${summary([...beside.values()].flat())}`);
   await browser?.close();
   await site?.close();
 });
@@ -57,19 +70,48 @@ async function isAlive(): Promise<void> {
   expect((await probe()).failures).toEqual([]);
 }
 
+/** What was asked while each line ran, before Ctrl-C. */
+const beside = new Map<string, Asked[]>();
+
+/** The figures of each line in milliseconds, the slowest first. */
+function table(): string {
+  const rows = [...beside]
+    .map(([line, asked]) => ({ line, ...percentiles(asked) }))
+    .sort((a, b) => b.max - a.max)
+    .map(({ line, answers, p50, p99, max }) =>
+      [answers, p50, p99, max]
+        .map((n) => `${n}`.padStart(8))
+        .join('')
+        .concat(`  ${line}`),
+    );
+  return ['answers', 'p50', 'p99', 'max']
+    .map((name) => name.padStart(8))
+    .join('')
+    .concat('  line, while it ran\n', rows.join('\n'));
+}
+
 /** Waits until the API server has answered `more` times more. */
 async function answers(more: number): Promise<void> {
-  const { answers: before } = await probe();
+  const before = await answersOf(page);
   await expect
-    .poll(async () => (await probe()).answers, { timeout: 60_000 })
+    .poll(() => answersOf(page), { timeout: 60_000 })
     .toBeGreaterThanOrEqual(before + more);
 }
 
 test.each(LINES)('%s', async (line) => {
   await type(`clear; echo beg""un; ${line}\n`);
   await expect.poll(rows, { timeout: 60_000 }).toContain('begun');
-  await answers(5);
+  const from = await now(page);
+  await answers(EVERY_LINE ? 30 : 5);
+  const to = await now(page);
   await page.locator('.terminal textarea').focus();
   await page.keyboard.press('Control+c');
   await isAlive();
+  const isOpen = async () => (await probe()).open.some((at) => at <= to);
+  await expect.poll(isOpen, { timeout: 60_000 }).toBe(false);
+  const { asked } = await probe();
+  beside.set(
+    line,
+    asked.filter(({ at }) => at >= from && at <= to),
+  );
 });
