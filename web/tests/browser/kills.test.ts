@@ -14,6 +14,8 @@ const ROUNDS = Number(process.env.KUBETAB_KILLS ?? 2);
 const WRITERS = 4;
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 
+/** What the pages have said in the console, for whoever looks for the reason of a failure. */
+let said: string[] = [];
 let site: Site;
 let profile: string;
 let context: BrowserContext | undefined;
@@ -36,6 +38,8 @@ async function visit(acknowledged: (name: string) => void): Promise<Page> {
   });
   context.setDefaultTimeout(PATIENCE);
   await context.exposeFunction('acknowledged', acknowledged);
+  said = [];
+  context.on('console', (message) => said.push(message.text()));
   return openPage(context, site.url);
 }
 
@@ -102,6 +106,42 @@ const write = (page: Page, round: number) =>
     [COLLECTION, WRITERS, `round${round}`] as const,
   );
 
+/** Fails where something that was acknowledged is not there, and tells what the page and the database know of it. */
+async function hasAll(page: Page, acknowledged: ReadonlySet<string>): Promise<void> {
+  const there = new Set(await names(page));
+  const lost = [...acknowledged].filter((name) => !there.has(name));
+  if (lost.length === 0) return;
+  const records = await page.evaluate(async () => {
+    const counts: string[] = [];
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await new Promise<IDBDatabase>((opened, failed) => {
+        const request = indexedDB.open(name);
+        request.onsuccess = () => opened(request.result);
+        request.onerror = () => failed(request.error);
+      });
+      for (const store of database.objectStoreNames) {
+        const request = database.transaction(store).objectStore(store).count();
+        await new Promise((counted) => {
+          request.onsuccess = counted;
+        });
+        counts.push(`${name} ${store}: ${request.result}`);
+      }
+    }
+    return counts;
+  });
+  const log = join(profile, 'Default/IndexedDB');
+  const files = readdirSync(log, { recursive: true }).map(String);
+  const logs = files.filter((file) => /\/LOG/.test(file)).map((f) => readFileSync(join(log, f)));
+  throw new Error(
+    [
+      `${lost.length} of ${acknowledged.size} are lost, the first is ${lost[0]}, the last ${lost.at(-1)}; ${there.size} are there`,
+      `the page: ${await page.locator('.pill').textContent()}; ${said.join('; ')}`,
+      `records: ${records.join(', ')}; files: ${files.join(' ')}`,
+      ...logs,
+    ].join('\n'),
+  );
+}
+
 const names = (page: Page) =>
   page.evaluate(async (collection) => {
     const list = await (await fetch(collection)).json();
@@ -122,14 +162,13 @@ test(
         all.add(name);
         if (all.size === before + 40 + (round % 20)) isEnough();
       });
-      expect(await names(page)).toEqual(expect.arrayContaining([...all]));
+      await hasAll(page, all);
       await write(page, round);
       await enough;
       await kill();
     }
     const page = await visit(() => undefined);
-    const found = new Set(await names(page));
-    expect([...all].filter((name) => !found.has(name))).toEqual([]);
+    await hasAll(page, all);
     console.log(`${all.size} acknowledged writes are there after ${ROUNDS} kills`);
   },
   120_000 + ROUNDS * 120_000,
