@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
@@ -102,24 +103,48 @@ func WithMemory(ctx context.Context, forget time.Duration, over func()) (context
 }
 
 // Look has over called if the process has grown too much since the first look, and
-// reports whether it has.
+// reports whether it has. The first look may collect garbage.
 func (m *Memory) Look() bool {
 	now := time.Now()
 	m.looked.Store(now.UnixMilli())
-	// What the last collection has found alive, and that with what came since.
+	m.mu.Lock()
+	most, since := m.most, m.since
+	m.mu.Unlock()
+	live, all := inUse()
+	if most != 0 && (live > most || all > 2*most) {
+		m.over()
+		return true
+	}
+	if most == 0 || m.forget > 0 && now.Sub(since) > m.forget {
+		live = settled(live) // without m.mu: others need not wait for a collection
+		m.mu.Lock()
+		m.most, m.since = live+m.growth, now
+		m.mu.Unlock()
+	}
+	return false
+}
+
+// inUse returns the bytes of what the last collection has found alive, and of that
+// with what came since.
+func inUse() (live, all uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
-	live, all := samples[0].Value.Uint64(), samples[1].Value.Uint64()
-	m.mu.Lock()
-	grown := m.most != 0 && (live > m.most || all > 2*m.most)
-	if m.most == 0 || !grown && m.forget > 0 && now.Sub(m.since) > m.forget {
-		m.most, m.since = max(live, all/2)+m.growth, now
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+}
+
+// atRest is what a collection has found alive before a program began.
+var atRest atomic.Uint64
+
+// settled returns how many bytes are alive, where the last collection has found live
+// bytes: it may have done so while the program before this one held much.
+func settled(live uint64) uint64 {
+	if live <= atRest.Load()+mostGrowth/2 {
+		return live
 	}
-	m.mu.Unlock()
-	if grown {
-		m.over()
-	}
-	return grown
+	runtime.GC()
+	live, _ = inUse()
+	atRest.Store(live)
+	return live
 }
 
 // Step looks unless somebody has just done so.

@@ -121,3 +121,20 @@ func TestWhatWasThereLongAgo(t *testing.T) {
 		t.Errorf("its beginning is %v ago", age)
 	}
 }
+
+// TestTheBeginningIsWhatIsAlive has the last collection before a program find what
+// the program before it held: that is none of what this one may take.
+func TestTheBeginningIsWhatIsAlive(t *testing.T) {
+	held := make([]byte, mostGrowth)
+	runtime.GC()
+	if live, _ := inUse(); live < mostGrowth {
+		t.Fatalf("%d bytes are alive, with %d that are held", live, len(held))
+	}
+	runtime.KeepAlive(held)
+	atRest.Store(0)
+	_, m := WithMemory(t.Context(), 0, func() {})
+	m.Look()
+	if m.most >= 2*mostGrowth {
+		t.Errorf("live objects may take %d bytes", m.most)
+	}
+}
