@@ -12,19 +12,22 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 const SIZES = { wide: [1440, 900], middle: [1024, 768], phone: [390, 844] } as const;
 export type Size = keyof typeof SIZES;
+type Theme = 'light' | 'dark';
 
 interface Sight {
   /** What the names of the pictures begin with. */
   readonly prefix?: string;
-  readonly theme: string;
+  /** The page follows the system, which changes from one to the next in each size. */
+  readonly themes: readonly [Theme, ...Theme[]];
   readonly sizes: readonly Size[];
   /** What is wrong with what can be seen, in words, beside what is looked at everywhere. */
   readonly look?: (page: Page) => Promise<string[]>;
 }
 
 /**
- * Takes a picture of each state of a page in several sizes, for people to look at, and looks it through itself: axe finds
- * nothing, and nothing sticks out of the window.
+ * Takes a picture of each state of a page in several sizes and themes, for people to look at, and looks it through itself:
+ * axe finds nothing, and nothing sticks out of the window. A theme is colours and nothing else, so in a second theme axe
+ * looks at the contrast alone.
  */
 export class Camera {
   readonly #page: Page;
@@ -36,13 +39,13 @@ export class Camera {
   }
 
   /**
-   * Leaves the page in the wide size at the place where it was.
+   * Leaves the page in the wide size and the first theme at the place where it was.
    *
    * @param phone brings a phone to where it shows the state: the name of a tab, or what does it
    */
   async take(name: string, phone?: string | (() => Promise<void>)): Promise<void> {
     const page = this.#page;
-    const { prefix = '', theme, sizes, look } = this.#sight;
+    const { prefix = '', themes, sizes, look } = this.#sight;
     const place = new URL(page.url()).hash;
     const found: string[] = [];
     for (const size of sizes) {
@@ -53,16 +56,22 @@ export class Camera {
       } else if (size === 'phone' && phone) {
         await (phone as () => Promise<void>)();
       }
-      await picture(page, `${prefix}${name}-${theme}-${size}`);
-      const wrong = [...(await faults(page)), ...((await look?.(page)) ?? [])];
+      const wrong = (await look?.(page)) ?? [];
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (over > 0) wrong.push(`${over} pixels stick out`);
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme });
+        await picture(page, `${prefix}${name}-${theme}-${size}`);
+        const rules = theme === themes[0] ? undefined : ['color-contrast'];
+        wrong.push(...(await faults(page, rules)).map((each) => `${theme}: ${each}`));
+      }
       found.push(...wrong.map((each) => `${size}: ${each}`));
     }
     const [width, height] = SIZES.wide;
     await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: themes[0] });
     await show(page, place || '#cluster');
-    expect(found, `${name} ${theme}`).toEqual([]);
+    expect(found, name).toEqual([]);
   }
 }
 
@@ -73,15 +82,23 @@ export async function show(page: Page, hash: string): Promise<void> {
   }, hash);
 }
 
-/** What axe finds wrong, in words, when what moves has come to rest: colours that fade in are none that anybody reads. */
-async function faults(page: Page): Promise<string[]> {
+/**
+ * What axe finds wrong, in words, when what moves has come to rest: colours that fade in are none that anybody reads.
+ *
+ * @param rules its names of what it looks for; all by default
+ */
+async function faults(page: Page, rules?: string[]): Promise<string[]> {
   await page.evaluate(async () => {
     const ends = ({ effect }: Animation) => effect?.getComputedTiming().endTime !== Infinity;
     const moving = document.getAnimations().filter(ends);
     await Promise.allSettled(moving.map(({ finished }) => finished));
   });
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => window.axe.run());
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    (only) =>
+      window.axe.run(document, { ...(only && { runOnly: only }), resultTypes: ['violations'] }),
+    rules,
+  );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 

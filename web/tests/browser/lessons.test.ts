@@ -506,7 +506,7 @@ describe.each([
     expect(is).toBe(should);
     const camera = new Camera(page, {
       prefix: `lesson-${language}-`,
-      theme,
+      themes: [theme],
       sizes: ['wide', 'phone'],
     });
     await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
@@ -544,7 +544,7 @@ describe.each([
     await page.setViewportSize({ width: 1440, height: 900 });
     const camera = new Camera(page, {
       prefix: `lesson-${language}-`,
-      theme,
+      themes: [theme],
       sizes: ['wide', 'middle', 'phone'],
     });
     const text = lesson('first/request', language);
