@@ -1,28 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { english as files } from '../../src/page/files/words';
-import type { Lesson } from '../../src/page/lessons/course';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
 import { english as frame } from '../../src/page/words';
 import { ready } from './browser';
-import { Camera } from './camera';
+import * as learner from './learner';
+import { FIRST, lesson, type Step } from './learner';
 import { newVisitors } from './visitors';
 
 // Lessons as a learner plays them. What a step asks for is in its solution; what it says, in the language that is shown.
 
 const visitor = newVisitors();
-const FIRST = '#/lesson/first/request';
-
-function lesson(id: string, language: 'en' | 'zh' = 'en'): Lesson {
-  const file = resolve(import.meta.dirname, `../../dist/lessons/${id}.${language}.json`);
-  return JSON.parse(readFileSync(file, 'utf8')) as Lesson;
-}
-
-type Step = Lesson['steps'][number];
-
 const request = lesson('first/request');
 const [run, again, create, challenge] = request.steps as [Step, Step, Step, Step];
 
@@ -38,27 +27,10 @@ beforeEach(async () => {
 const button = (name: string, of: Page = page) => of.getByRole('button', { name, exact: true });
 const heading = (name: string) => page.getByRole('heading', { name, exact: true });
 const check = (title: string) => page.locator('.check', { hasText: title });
-const done = (title: string) => page.locator('.check.is-done', { hasText: title });
-const screen = () => page.locator('.terminal .xterm-rows');
-
-async function type(line: string): Promise<void> {
-  await page.locator('.terminal textarea').focus();
-  await page.keyboard.type(`${line}\n`);
-}
-
-/** Waits until the lesson's checks are looked at. */
-async function looking(): Promise<void> {
-  await ready(page);
-  await page.locator('.checks').waitFor();
-  await page.locator('.checks-wait').waitFor({ state: 'detached' });
-}
-
-/** Waits until a newcomer's first command is at the prompt, and takes it away. */
-async function prompt(): Promise<void> {
-  await expect.poll(() => screen().textContent()).toMatch(/~ \$/);
-  await page.locator('.terminal textarea').focus();
-  await page.keyboard.press('Control+u');
-}
+const done = (title: string) => learner.done(page, title);
+const looking = () => learner.looking(page);
+const prompt = () => learner.prompt(page);
+const type = (line: string) => learner.type(page, line);
 
 test('a newcomer is offered the first lesson, and does it to its end by typing', async () => {
   await page.goto(visitor.url);
@@ -467,52 +439,6 @@ test('what does not belong into a text is left out of it', async () => {
   await fresh.close();
 });
 
-describe.each([
-  ['light', 'en'],
-  ['dark', 'zh'],
-] as const)('pictures: %s, %s', (theme, language) => {
-  test.each([
-    ['read/watch', 'kubectl', 'watch'],
-    ['life/finalizers', 'free', 'bad'],
-    ['apply/ownership', 'share', 'owner-1'],
-  ])('%s shows what it is about in the colours of the theme', async (id, step, ink) => {
-    const text = lesson(id, language);
-    const number = text.steps.findIndex((one) => one.id === step) + 1;
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await page.goto(`${visitor.url}?lang=${language}#/lesson/${id}/${number}`);
-    const drawing = page.locator('.lesson-text svg[role=img]');
-    await drawing.scrollIntoViewIfNeeded();
-    await ready(page);
-    // Nothing of it is left out.
-    const drawn = text.steps[number - 1]?.blocks.find(
-      (block) => block.kind === 'html' && block.html.includes('<svg'),
-    );
-    const source = drawn?.kind === 'html' ? drawn.html : '';
-    const html = await drawing.evaluate((element) => element.outerHTML);
-    for (const tag of ['g', 'path', 'rect', 'circle', 'text']) {
-      const count = (of: string) => of.split(`<${tag} `).length + of.split(`<${tag}>`).length;
-      expect(count(html), tag).toBe(count(source));
-    }
-    const [is, should] = await drawing.evaluate((element, name) => {
-      const probe = document.createElement('i');
-      probe.style.color = `var(--${name})`;
-      element.after(probe);
-      const colours = [element.querySelector(`.ink-${name}`), probe].map((each) =>
-        each ? getComputedStyle(each).color : '',
-      );
-      probe.remove();
-      return colours;
-    }, ink);
-    expect(is).toBe(should);
-    const camera = new Camera(page, {
-      prefix: `lesson-${language}-`,
-      themes: [theme],
-      sizes: ['wide', 'phone'],
-    });
-    await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
-  });
-});
-
 test('the palette goes to lessons by their names in either language, and to steps', async () => {
   const find = async (typed: string, name: string) => {
     await page.keyboard.press('Control+k');
@@ -528,56 +454,4 @@ test('the palette goes to lessons by their names in either language, and to step
   await heading(again.title).focus();
   await page.keyboard.press('ArrowLeft');
   await heading(run.title).waitFor();
-});
-
-describe.each([
-  ['light', 'en', english],
-  ['dark', 'zh', chinese],
-] as const)('how it looks: %s, %s', (theme, language, words) => {
-  test('the offer, the map, and each kind of step', async () => {
-    const fresh = await context
-      .browser()
-      ?.newContext({ colorScheme: theme, reducedMotion: 'reduce' });
-    if (!fresh) throw new Error('The browser is gone.');
-    page = await fresh.newPage();
-    page.setDefaultTimeout(60_000);
-    await page.setViewportSize({ width: 1440, height: 900 });
-    const camera = new Camera(page, {
-      prefix: `lesson-${language}-`,
-      themes: [theme],
-      sizes: ['wide', 'middle', 'phone'],
-    });
-    const text = lesson('first/request', language);
-    const step = (n: number) => text.steps[n] as Lesson['steps'][number];
-    await page.goto(`${visitor.url}?lang=${language}`);
-    await page.locator('.offer').waitFor();
-    await ready(page);
-    await camera.take('offer');
-    await page.goto(`${visitor.url}?lang=${language}#lessons`);
-    await page.locator('.map-part').first().waitFor();
-    await camera.take('map');
-    await page.goto(`${visitor.url}?lang=${language}${FIRST}/1`);
-    await looking();
-    await camera.take('fresh');
-    await prompt();
-    await type('kubectl get namespace default');
-    await page.locator('.hint').waitFor();
-    await camera.take('hint');
-    await type('kubectl get namespaces');
-    await done(step(0).checks[0]?.title ?? '').waitFor();
-    await page.locator('.exchange-line').first().click();
-    await page.locator('.exchange-both pre').first().waitFor();
-    await camera.take('exchange');
-    await button(words.next).click();
-    await button(words.next).click();
-    await page.getByRole('radio').nth(1).check();
-    await camera.take('guess');
-    await page.getByText(words.solution.summary).click();
-    await button(words.solution.first).click();
-    await camera.take('solution');
-    await button(words.solution.play).click();
-    for (const { title } of step(2).checks) await done(title).waitFor();
-    await camera.take('done');
-    await fresh.close();
-  });
 });

@@ -1,0 +1,136 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { english } from '../../src/page/lessons/words';
+import { chinese } from '../../src/page/lessons/words.zh';
+import { launch, ready } from './browser';
+import { Camera } from './camera';
+import { done, FIRST, lesson, looking, prompt, type Step, type } from './learner';
+import { Gate, plain, type Site } from './site';
+
+// What lessons look like: their drawings, and each kind of step.
+
+const gate = new Gate();
+let browser: Browser;
+let site: Site;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+async function newPage(colorScheme: 'light' | 'dark'): Promise<Page> {
+  const viewport = { width: 1440, height: 900 };
+  const context = await browser.newContext({ colorScheme, reducedMotion: 'reduce', viewport });
+  return context.newPage();
+}
+
+// A text is shown before there is an engine, and needs none.
+describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
+  let page: Page;
+  beforeAll(async () => {
+    gate.close();
+    page = await newPage('light');
+  });
+  afterAll(async () => {
+    await page?.context().close();
+    gate.open();
+  });
+
+  test.each([
+    ['read/watch', 'kubectl', 'watch'],
+    ['life/finalizers', 'free', 'bad'],
+    ['apply/ownership', 'share', 'owner-1'],
+  ])('%s shows what it is about in the colours of the theme', async (id, step, ink) => {
+    const text = lesson(id, language);
+    const number = text.steps.findIndex((one) => one.id === step) + 1;
+    await page.goto(`${site.url}?lang=${language}#/lesson/${id}/${number}`);
+    await page
+      .getByRole('heading', { name: text.steps[number - 1]?.title ?? '', exact: true })
+      .waitFor();
+    const drawing = page.locator('.lesson-text svg[role=img]');
+    await drawing.scrollIntoViewIfNeeded();
+    // Nothing of it is left out.
+    const drawn = text.steps[number - 1]?.blocks.find(
+      (block) => 'html' in block && block.html.includes('<svg'),
+    );
+    const source = drawn && 'html' in drawn ? drawn.html : '';
+    const html = await drawing.evaluate((element) => element.outerHTML);
+    for (const tag of ['g', 'path', 'rect', 'circle', 'text']) {
+      const count = (of: string) => of.split(`<${tag} `).length + of.split(`<${tag}>`).length;
+      expect(count(html), tag).toBe(count(source));
+    }
+    const inks: string[] = [];
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const [is, should] = await drawing.evaluate((element, name) => {
+        const probe = document.createElement('i');
+        probe.style.color = `var(--${name})`;
+        element.after(probe);
+        const colours = [element.querySelector(`.ink-${name}`), probe].map((each) =>
+          each ? getComputedStyle(each).color : '',
+        );
+        probe.remove();
+        return colours;
+      }, ink);
+      expect(is).toBe(should);
+      inks.push(is ?? '');
+    }
+    expect(new Set(inks).size).toBe(2);
+    const camera = new Camera(page, {
+      prefix: `lesson-${language}-`,
+      themes: ['light', 'dark'],
+      sizes: ['wide', 'phone'],
+    });
+    await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
+  });
+});
+
+describe.each([
+  ['light', 'en', english],
+  ['dark', 'zh', chinese],
+] as const)('how it looks: %s, %s', (theme, language, words) => {
+  test('the offer, the map, and each kind of step', async () => {
+    const page = await newPage(theme);
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const camera = new Camera(page, {
+      prefix: `lesson-${language}-`,
+      themes: [theme],
+      sizes: ['wide', 'middle', 'phone'],
+    });
+    const text = lesson('first/request', language);
+    const step = (n: number) => text.steps[n] as Step;
+    await page.goto(`${site.url}?lang=${language}`);
+    await page.locator('.offer').waitFor();
+    await ready(page);
+    await camera.take('offer');
+    await page.goto(`${site.url}?lang=${language}#lessons`);
+    await page.locator('.map-part').first().waitFor();
+    await camera.take('map');
+    await page.goto(`${site.url}?lang=${language}${FIRST}/1`);
+    await looking(page);
+    await camera.take('fresh');
+    await prompt(page);
+    await type(page, 'kubectl get namespace default');
+    await page.locator('.hint').waitFor();
+    await camera.take('hint');
+    await type(page, 'kubectl get namespaces');
+    await done(page, step(0).checks[0]?.title ?? '').waitFor();
+    await page.locator('.exchange-line').first().click();
+    await page.locator('.exchange-both pre').first().waitFor();
+    await camera.take('exchange');
+    await button(words.next).click();
+    await button(words.next).click();
+    await page.getByRole('radio').nth(1).check();
+    await camera.take('guess');
+    await page.getByText(words.solution.summary).click();
+    await button(words.solution.first).click();
+    await camera.take('solution');
+    await button(words.solution.play).click();
+    for (const { title } of step(2).checks) await done(page, title).waitFor();
+    await camera.take('done');
+    await page.context().close();
+  });
+});
