@@ -4,6 +4,9 @@
 // that is to be entered: never the first, where a call begins, for one that has been called and will go on.
 const BLOCK_BITS = 16;
 
+/** The least of them: cmd/link counts functions from 0x1000 on. */
+export const FIRST_PC = 0x1000 * 2 ** BLOCK_BITS;
+
 // Far more slots than there are functions.
 const SLOTS = 1 << 20;
 

@@ -2,7 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { startEngine } from '../host/engine.mjs';
+import { SnapshotError } from './format.mjs';
 import { freeze, isNamed, registers, World } from './freeze.mjs';
+import { FIRST_PC } from './parked.mjs';
 
 // In seconds of the engine's world.
 const START = 120; // it takes so long at most until it is ready,
@@ -56,6 +58,9 @@ export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {
     throw error;
   }
   const { size, gone } = engine.leaveRest();
+  if (gone.to > gone.from && (size > gone.from || gone.to > FIRST_PC)) {
+    throw new SnapshotError(`what the rest brings is from ${gone.from} to ${gone.to}: the heap ends at ${size}, and program counters begin at ${FIRST_PC}`);
+  }
   const memory = new Uint8Array(instance.exports.mem.buffer, 0, size);
   onMemory?.(memory);
   return freeze({ go, instance, world, memory, gone, module: await readFile(wasm), before, config: JSON.stringify(config) });

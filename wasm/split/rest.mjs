@@ -2,9 +2,10 @@
 
 /**
  * Where what Go knows of the rest's functions is put in a program that will be frozen, in bytes: so far that its heap does
- * not come there. It is not in the snapshot.
+ * not come there. It is not in the snapshot, and wasm/snapshot looks for its addresses in memory. Memory is full of program
+ * counters, on stacks and in tables of methods, and none may look like such an address: it ends before the first of them.
  */
-export const FAR = 0x5a5a_0000;
+export const FAR = 0x0e00_0000;
 
 /**
  * @typedef {object} Left

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startEngine } from '../host/engine.mjs';
 import { buildTestEngine, root } from '../host/testengine.mjs';
-import { parked } from '../snapshot/parked.mjs';
+import { FIRST_PC, parked } from '../snapshot/parked.mjs';
 import { takeSnapshot } from '../snapshot/take.mjs';
 
 let folder;
@@ -131,6 +131,13 @@ test('what is known of functions goes with them, but of those on a stack, and le
   await booted.engine.fetch('/crash').catch(() => {});
   await booted.engine.exited;
   assert.match(booted.log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+/);
+});
+
+test('no program counter looks like an address of what the rest brings before a snapshot', async () => {
+  const { engine } = await start('lean', { config: { toBeFrozen: true } });
+  const { size, gone } = engine.leaveRest();
+  assert.ok(gone.to > gone.from && size < gone.from, JSON.stringify({ size, gone }));
+  assert.ok(gone.to <= FIRST_PC, `${gone.to}`);
 });
 
 test('a goroutine that calls what has not come waits for it, and nothing else does', async () => {
