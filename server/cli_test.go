@@ -90,6 +90,8 @@ func TestWhatIsWrongIsOneLine(t *testing.T) {
 		"a store without a page":      {[]string{"serve", "--http", "", "--share-dir", dir + "/s"}, 2, []string{"--share-dir without --http"}},
 		"a store in a file":           {[]string{"serve", "--static", static, "--share-dir", foreign}, 1, []string{"--share-dir", foreign, "not a directory"}},
 		"a token without a store":     {[]string{"serve", "--share-token-file", foreign}, 2, []string{"--share-token-file without --share-dir"}},
+		"bundles without a page":      {[]string{"serve", "--http", "", "--bundle-from", "https://a.example"}, 2, []string{"--bundle-from without --http"}},
+		"bundles from anywhere":       {[]string{"serve", "--bundle-from", "https://a.example,*"}, 2, []string{`--bundle-from: "*" is no origin`}},
 		"policy without a log":        {[]string{"serve", "--audit-policy", "p"}, 2, []string{"--audit-policy without --audit-log"}},
 		"no address":                  {[]string{"serve", "--listen", "localhost"}, 1, []string{"--listen localhost: not host:port"}},
 		"address of somebody else":    {[]string{"serve", "--listen", "192.0.2.1:0"}, 1, []string{"not an address of this machine"}},

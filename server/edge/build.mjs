@@ -2,8 +2,9 @@
 // build lays out the edge Worker: build.mjs FOLDER. Plain Go compiles the store, without the patches that the engine needs.
 // The host takes the folder as modules; server/edge/wrangler.toml names the bindings.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { originsIn, rulesWith } from '../../web/headers/headers.mjs';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -21,10 +22,10 @@ run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', wasm, './server/edge'],
 copyFileSync(join(here, 'worker.mjs'), join(folder, 'worker.mjs'));
 
 // The rules of web/headers, as a module that reads no file.
-const rules = readFileSync(join(root, 'web/headers/headers.json'), 'utf8');
+const rules = JSON.stringify(rulesWith(originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '')), null, 2);
 writeFileSync(
   join(folder, 'headers.mjs'),
-  `const rules = ${rules.trim()}.map(({ files, headers }) => ({ files: new RegExp(files), headers }));
+  `const rules = ${rules}.map(({ files, headers }) => ({ files: new RegExp(files), headers }));
 
 export function headersOf(name) {
   const found = Object.assign({}, ...rules.filter(({ files }) => files.test(name)).map((r) => r.headers));

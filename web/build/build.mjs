@@ -3,6 +3,7 @@
 //
 //   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
 //   KUBETAB_TARGET   kind of static host; lays out build/site/<kind> instead of web/dist. See docs/hosting.md
+//   KUBETAB_BUNDLE_FROM   origins of other sites that ?bundle= may name. See docs/hosting.md
 //   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
 // The two are compressed once: the variants are kept in build/web under their hashes and copied from there.
@@ -31,7 +32,7 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { build } from 'vite';
-import { headersFile, metaPolicy } from '../headers/headers.mjs';
+import { headersFile, metaPolicy, originsIn } from '../headers/headers.mjs';
 import { libraryConfig, pageConfig, serviceWorkerConfig } from './config.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -52,6 +53,7 @@ const dist = target ? join(root, 'build/site', target) : join(web, 'dist');
 const LARGEST = 25 * 1024 * 1024;
 const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const kept = join(root, 'build/web');
+const bundleFrom = originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '');
 const quality = Number(process.env.KUBETAB_BROTLI ?? 9);
 
 const began = Date.now();
@@ -137,7 +139,7 @@ if (layout?.setsHeaders ?? true) {
   const names = (await list(dist)).filter((file) => !isVariant(file));
   // One that is too large lies there as its variants alone, and is asked for by its own name.
   if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
-  await writeFile(join(dist, '_headers'), headersFile([...new Set(names)]));
+  await writeFile(join(dist, '_headers'), headersFile([...new Set(names)], bundleFrom));
 }
 for (const file of target ? await list(dist) : []) {
   const { size } = await stat(join(dist, file));
@@ -188,7 +190,7 @@ async function addPolicy(name) {
   const text = await readFile(path, 'utf8');
   const changed = text.replace(
     '<meta charset="utf-8" />',
-    (first) => `${first}\n    ${metaPolicy(name)}`,
+    (first) => `${first}\n    ${metaPolicy(name, bundleFrom)}`,
   );
   if (changed === text) fail(`${name} has no place for its content security policy.`);
   await writeFile(path, changed);

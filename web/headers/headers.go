@@ -9,8 +9,10 @@ package headers
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 )
 
 //go:embed headers.json
@@ -42,8 +44,11 @@ func parse(source []byte) []rule {
 // content type is that of the file itself, whatever the content coding of the answer. The name of the page is index.html.
 // An error, which is no file of the page, has the name "".
 //
+// bundleFrom are the origins of other sites from which the page may fetch a bundle; [CheckOrigin] accepts each. Nothing
+// but the page itself asks them.
+//
 // Content-Encoding, Vary, ETag and Content-Length are the server's.
-func Set(h http.Header, name string) {
+func Set(h http.Header, name string, bundleFrom ...string) {
 	for _, r := range rules {
 		if !r.files.MatchString(name) {
 			continue
@@ -56,4 +61,23 @@ func Set(h http.Header, name string) {
 			}
 		}
 	}
+	if name == "index.html" && len(bundleFrom) > 0 {
+		h.Set(policy, strings.Replace(h.Get(policy), ownSite, ownSite+" "+strings.Join(bundleFrom, " "), 1))
+	}
+}
+
+const (
+	policy  = "Content-Security-Policy"
+	ownSite = "connect-src 'self'"
+)
+
+var origin = regexp.MustCompile(`^https?://([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+// CheckOrigin returns an error unless s is an origin as RFC 6454 writes it: scheme, host and port, without a path. A
+// wildcard is none, because a policy with one would let any script in the page send what it finds to anybody.
+func CheckOrigin(s string) error {
+	if !origin.MatchString(s) {
+		return fmt.Errorf("%q is no origin: give scheme and host, such as https://files.example", s)
+	}
+	return nil
 }

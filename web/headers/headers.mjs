@@ -3,17 +3,51 @@ import { readFileSync } from 'node:fs';
 
 /** @type {{files: string, headers: Record<string, string>}[]} */
 const source = JSON.parse(readFileSync(new URL('headers.json', import.meta.url), 'utf8'));
-const rules = source.map(({ files, headers }) => ({ files: new RegExp(files), headers }));
+const ORIGIN =
+  /^https?:\/\/([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$/;
+
+/**
+ * The origins in a list with spaces or commas between them, for `bundleFrom` below: other sites from which the page may fetch
+ * a bundle.
+ *
+ * @param {string} list
+ * @throws {Error} for what is no origin
+ */
+export function originsIn(list) {
+  const origins = list.split(/[\s,]+/).filter(Boolean);
+  for (const each of origins) {
+    if (!ORIGIN.test(each)) {
+      throw new Error(
+        `"${each}" is no origin: give scheme and host, such as https://files.example.`,
+      );
+    }
+  }
+  return origins;
+}
+
+/**
+ * The rules of headers.json.
+ *
+ * @param {readonly string[]} [bundleFrom]
+ * @returns {{files: string, headers: Record<string, string>}[]}
+ */
+export function rulesWith(bundleFrom = []) {
+  if (bundleFrom.length === 0) return source;
+  const policy = headersOf('index.html')['Content-Security-Policy'].replace(
+    "connect-src 'self'",
+    (own) => [own, ...bundleFrom].join(' '),
+  );
+  return [...source, { files: '^index\\.html$', headers: { 'Content-Security-Policy': policy } }];
+}
 
 /**
  * @param {string} name a file's, relative to the folder of the page; `index.html` for the page, `` for an error
+ * @param {readonly string[]} [bundleFrom]
  * @returns {Record<string, string>} headers and their values
  */
-export function headersOf(name) {
-  const found = Object.assign(
-    {},
-    ...rules.filter(({ files }) => files.test(name)).map((r) => r.headers),
-  );
+export function headersOf(name, bundleFrom) {
+  const rules = rulesWith(bundleFrom).filter(({ files }) => new RegExp(files).test(name));
+  const found = Object.assign({}, ...rules.map((rule) => rule.headers));
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== ''));
 }
 
@@ -22,9 +56,10 @@ export function headersOf(name) {
  * frame-ancestors in a header alone.
  *
  * @param {string} name
+ * @param {readonly string[]} [bundleFrom]
  */
-export function metaPolicy(name) {
-  const policy = headersOf(name)
+export function metaPolicy(name, bundleFrom) {
+  const policy = headersOf(name, bundleFrom)
     ['Content-Security-Policy'].split('; ')
     .filter((directive) => !directive.startsWith('frame-ancestors'))
     .join('; ');
@@ -36,14 +71,15 @@ export function metaPolicy(name) {
  * file is under one path alone. The files of a folder are under one path, which leaves their content types to the host.
  *
  * @param {readonly string[]} names all files
+ * @param {readonly string[]} [bundleFrom]
  * @throws {Error} when files of one folder have different headers
  */
-export function headersFile(names) {
+export function headersFile(names, bundleFrom) {
   /** @type {Map<string, Record<string, string>>} */
   const paths = new Map();
   for (const name of names) {
     const [folder, ...below] = name.split('/');
-    const headers = headersOf(name);
+    const headers = headersOf(name, bundleFrom);
     if (below.length > 0) {
       delete headers['Content-Type'];
       const path = `/${folder}/*`;

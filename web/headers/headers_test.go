@@ -35,6 +35,37 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestBundleFrom(t *testing.T) {
+	h := http.Header{}
+	Set(h, "index.html", "https://a.example", "http://127.0.0.1:8081")
+	const want = "; connect-src 'self' https://a.example http://127.0.0.1:8081; "
+	if got := h.Get("Content-Security-Policy"); !strings.Contains(got, want) {
+		t.Errorf("the page has %s", got)
+	}
+	for _, name := range []string{"", "sw.js", "embed.html", "assets/worker-Bx_3z-1a.js"} {
+		with, without := http.Header{}, http.Header{}
+		Set(with, name, "https://a.example")
+		Set(without, name)
+		if !maps.EqualFunc(with, without, slices.Equal) {
+			t.Errorf("%s has %v", name, with)
+		}
+	}
+}
+
+func TestCheckOrigin(t *testing.T) {
+	for _, s := range []string{"https://a.example", "http://127.0.0.1:8081", "http://[::1]:80", "http://localhost"} {
+		if err := CheckOrigin(s); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, s := range []string{"", "*", "https:", "https://", "a.example", "ftp://a.example", "https://a.example/", "https://*.a.example",
+		"https://a.example; script-src *", "https://a b", "https://a.example\n", "https://u@a.example", "https://a.example:x"} {
+		if CheckOrigin(s) == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
 func TestAnEmptyValueTakesAHeaderAway(t *testing.T) {
 	defer func(before []rule) { rules = before }(rules)
 	rules = append(rules, parse([]byte(`[{"files": "^frame\\.html$", "headers": {"X-Content-Type-Options": ""}}]`))...)

@@ -102,7 +102,7 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 	defer front.API.Close() // a second close after Serve, with an error of no interest
 	address := server.ClientAddress(front.API)
 	if o.http != "" && (o.static != "" || o.staticGiven) {
-		site, err := server.NewSite(o.static, "https://"+address)
+		site, err := server.NewSite(o.static, "https://"+address, o.bundleFrom...)
 		if err != nil {
 			return err
 		}

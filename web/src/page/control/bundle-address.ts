@@ -2,9 +2,15 @@
  * A bundle at an address: ?bundle=ADDRESS. A link with one can come from anybody.
  */
 
-/** Why a bundle is not fetched. */
+/**
+ * Why a bundle is not fetched:
+ *
+ * - `elsewhere`: the content security policy of the page does not have the site. A host allows what it chooses, because a
+ *   script in the page could send something there: docs/hosting.md
+ * - `unshared`: another site did not answer, or does not let pages of other sites read its files. A browser does not say which
+ */
 export class NotFetched extends Error {
-  readonly reason: 'address' | 'elsewhere' | 'too-large' | 'failed';
+  readonly reason: 'address' | 'elsewhere' | 'unshared' | 'too-large' | 'failed';
 
   constructor(reason: NotFetched['reason'], message: string) {
     super(message);
@@ -17,8 +23,7 @@ export class NotFetched extends Error {
  *
  * @param page the page's address
  * @returns null when there is none
- * @throws NotFetched for what is no address of a file on the web, and for another site's: the page asks its own site and no
- *   other, as its content security policy says, so that a script in it can send nothing away
+ * @throws NotFetched for what is no address of a file on the web
  */
 export function takeSource(page: URL): URL | null {
   const wanted = page.searchParams.get('bundle');
@@ -31,7 +36,6 @@ export function takeSource(page: URL): URL | null {
   if (!['https:', 'http:'].includes(source.protocol) || source.username || source.password) {
     throw new NotFetched('address', wanted);
   }
-  if (source.origin !== page.origin) throw new NotFetched('elsewhere', source.href);
   return source;
 }
 
@@ -43,10 +47,16 @@ export function takeSource(page: URL): URL | null {
  */
 export async function fetchFile(source: URL, most: number): Promise<File> {
   let answer: Response;
+  const refusal = watchPolicy();
   try {
     answer = await fetch(source, { credentials: 'omit', referrerPolicy: 'no-referrer' });
   } catch (error) {
+    // Of its own site, the page may be led on to another one.
+    if (await refusal.came()) throw new NotFetched('elsewhere', source.href);
+    if (source.origin !== location.origin) throw new NotFetched('unshared', source.href);
     throw new NotFetched('failed', String(error));
+  } finally {
+    refusal.close();
   }
   if (!answer.ok) throw new NotFetched('failed', `${answer.status} ${answer.statusText}`.trim());
   const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -63,4 +73,26 @@ export async function fetchFile(source: URL, most: number): Promise<File> {
     parts.push(value);
   }
   return new File(parts, decodeURIComponent(source.pathname.split('/').pop() ?? ''));
+}
+
+/** How long a browser may take to say that its policy was why a request has failed, in ms. */
+const PATIENCE = 2000;
+
+/** Hears whether the page's content security policy refuses a request. The event may come after the request has failed. */
+function watchPolicy() {
+  let settle = (_refused: boolean) => {};
+  const promise = new Promise<boolean>((resolve) => {
+    settle = resolve;
+  });
+  const hear = ({ effectiveDirective }: SecurityPolicyViolationEvent) => {
+    if (effectiveDirective === 'connect-src') settle(true);
+  };
+  document.addEventListener('securitypolicyviolation', hear);
+  return {
+    came: () => {
+      setTimeout(() => settle(false), PATIENCE);
+      return promise;
+    },
+    close: () => document.removeEventListener('securitypolicyviolation', hear),
+  };
 }

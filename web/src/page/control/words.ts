@@ -205,7 +205,9 @@ export const english = {
       address: (wanted: string) =>
         `The link names no file on the web that could be opened: ${wanted}`,
       elsewhere: (source: string) =>
-        `The link names a file of another site, and this page asks its own site only. Download the file, and open it here: ${source}`,
+        `The link names a file of another site, which this page may not ask. Download the file, and drop it on the page: ${source}`,
+      unshared: (source: string) =>
+        `The link names a file of another site, which does not answer or does not share it with this page. Download the file, and drop it on the page: ${source}`,
       failed: (why: string) => `The cluster of the link cannot be fetched: ${why}`,
     },
   },
