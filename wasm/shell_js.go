@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"net"
 	"net/http"
@@ -38,11 +39,13 @@ func peopleTokens() map[string]string {
 }
 
 // workspace returns the files of the terminal's home that go into a bundle: not what kubectl keeps for itself, its
-// kubeconfig with it, and not what is in a cache. It fails as package os does.
+// kubeconfig with it, and not what is in a cache. A home that nobody has opened has none. It fails as package os does.
 func workspace() (found []bundle.File, err error) {
 	root := os.DirFS(home)
 	err = fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
+		case path == "." && errors.Is(err, fs.ErrNotExist):
+			return nil
 		case err != nil:
 			return err
 		case entry.IsDir() && (entry.Name() == ".kube" || entry.Name() == ".cache"):

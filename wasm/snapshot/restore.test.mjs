@@ -77,6 +77,8 @@ test('the next visit finds what was left, and clients go on watching', async () 
   assert.equal(await next(), 'ADDED three');
   assert.ok(Number((await three).metadata.resourceVersion) > Number(patched.metadata.resourceVersion));
   await events.return();
+  // Nobody has opened a terminal, and its home is not there.
+  assert.equal((await second.fetch('/kubetab/bundle?name=visited')).status, 200);
   await second.close();
 });
 
