@@ -34,23 +34,14 @@ import {
 import { build } from 'vite';
 import { headersFile, metaPolicy, originsIn } from '../headers/headers.mjs';
 import { libraryConfig, pageConfig, serviceWorkerConfig } from './config.mjs';
+import { faultsOf, LARGEST, list, TARGETS } from './layout.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const root = resolve(web, '..');
-const TARGETS = {
-  // Sends files as they are, under any name and type: the page unpacks the large ones by itself.
-  plain: { isPacked: true, setsHeaders: true },
-  // The same, and no headers of ours.
-  pages: { isPacked: true, setsHeaders: false },
-  // Sends .br and .gz in the place of the file they belong to.
-  worker: { isPacked: false, setsHeaders: true },
-};
 const target = process.env.KUBETAB_TARGET ?? '';
 const layout = TARGETS[target];
 const isPacked = layout?.isPacked ?? false;
 const dist = target ? join(root, 'build/site', target) : join(web, 'dist');
-/** Of a file on a static host: 25 MiB is Cloudflare's limit, and the lowest that is known. */
-const LARGEST = 25 * 1024 * 1024;
 const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const kept = join(root, 'build/web');
 const bundleFrom = originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '');
@@ -141,10 +132,8 @@ if (layout?.setsHeaders ?? true) {
   if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
   await writeFile(join(dist, '_headers'), headersFile([...new Set(names)], bundleFrom));
 }
-for (const file of target ? await list(dist) : []) {
-  const { size } = await stat(join(dist, file));
-  if (size > LARGEST) fail(`${file} has ${size} bytes; static hosts take ${LARGEST} at most.`);
-}
+const faults = layout ? await faultsOf(dist, layout) : [];
+if (faults.length > 0) fail(faults.join('\nweb: '));
 say(`${relative(root, dist)} is ready after ${seconds(began)}`);
 
 /** What pages of other sites load: see docs/embed.md. */
@@ -299,12 +288,4 @@ async function compressAssets(names) {
     if (/\.(br|gz)$/.test(file)) await utimes(join(dist, file), now, now);
   }
   return sizes;
-}
-
-async function list(folder) {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
 }
