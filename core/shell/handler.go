@@ -1,12 +1,8 @@
 package shell
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
-	"sync"
 )
 
 // Handler serves /kubetab/ to the page:
@@ -16,7 +12,9 @@ import (
 //	POST   /kubetab/terminals/{id}/input  the bytes that were typed
 //	PUT    /kubetab/terminals/{id}/size   {columns, rows}
 //	DELETE /kubetab/terminals/{id}
-//	POST   /kubetab/run                   {command, directory, context} -> {stdout, stderr, exitCode}
+//	POST   /kubetab/run                   {command, directory, context, session, stream} -> {stdout, stderr, exitCode}, or
+//	                                      with stream, as they come, lines of {stdout}, {stderr} and at last {exitCode}
+//	DELETE /kubetab/sessions/{name}       what session named, with what runs in it
 //	GET, PUT, DELETE /kubetab/files/{path}  a file, or a folder as JSON; ?watch=1 for changes below it
 //	POST   /kubetab/edits/{token}         {saved}
 //	GET    /kubetab/scripts/{token}       {name, text}, for one; {token}/end ends with the command that waits
@@ -40,6 +38,7 @@ func (s *Shell) Handler() http.Handler {
 	mux.HandleFunc("PUT /kubetab/terminals/{id}/size", s.withTerminal(s.resize))
 	mux.HandleFunc("DELETE /kubetab/terminals/{id}", s.withTerminal(s.deleteTerminal))
 	mux.HandleFunc("POST /kubetab/run", s.runCommand)
+	mux.HandleFunc("DELETE /kubetab/sessions/{name}", s.endSession)
 	mux.HandleFunc("GET /kubetab/files/{path...}", s.getFile)
 	mux.HandleFunc("PUT /kubetab/files/{path...}", s.putFile)
 	mux.HandleFunc("DELETE /kubetab/files/{path...}", s.deleteFile)
@@ -77,67 +76,4 @@ func respond(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(body) // fails when the client has gone
-}
-
-// Result is what a command line did.
-type Result struct {
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
-	ExitCode int    `json:"exitCode"`
-}
-
-// mostPrinted is how much of each stream a Result holds; what follows is dropped.
-const mostPrinted = 16 << 20
-
-// runCommand is POST /kubetab/run. The command ends with the request.
-func (s *Shell) runCommand(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Command   string `json:"command"`
-		Directory string `json:"directory"`
-		Context   string `json:"context"`
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostInput)).Decode(&body); err != nil {
-		http.Error(w, "the body is no JSON of {command, directory, context}: "+err.Error(), http.StatusBadRequest)
-		return
-	}
-	result, err := s.Run(r.Context(), body.Command, body.Directory, body.Context)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-		return
-	}
-	respond(w, http.StatusOK, result)
-}
-
-// Run runs a command line, or several, in a shell of its own. dir empty means
-// the home folder, contextName empty that of the kubeconfig. Errors: dir is not
-// there, or the first files cannot be made.
-func (s *Shell) Run(ctx context.Context, command, dir, contextName string) (Result, error) {
-	var stdout, stderr captured
-	k, err := s.newSession(dir, nil, strings.NewReader(""), &stdout, &stderr, nil, nil)
-	if err != nil {
-		return Result{}, err
-	}
-	k.context, k.life = contextName, ctx
-	defer k.endJobs()
-	code, _ := k.run(ctx, command)
-	return Result{stdout.String(), stderr.String(), code}, nil
-}
-
-// captured keeps what is written to it, which several commands may do at once.
-type captured struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (c *captured) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Write(b[:min(len(b), max(mostPrinted-c.text.Len(), 0))])
-	return len(b), nil
-}
-
-func (c *captured) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
 }

@@ -33,8 +33,8 @@ func init() {
 // kubectl runs upstream's, see package kubectl.
 func (k *session) kubectl(c *coreutils.Call) int {
 	args := c.Args
-	if k.context != "" {
-		args = append([]string{"--context=" + k.context}, args...)
+	if name := k.contextName(); name != "" {
+		args = append([]string{"--context=" + name}, args...)
 	}
 	env := map[string]string{"KUBE_EDITOR": editorName + " " + k.id}
 	for _, v := range c.Environ() {

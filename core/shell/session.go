@@ -30,7 +30,6 @@ type session struct {
 	tty            *tty.TTY  // nil without a terminal
 	stdin          io.Reader // of commands that no pipe or file feeds; nil: the terminal's, or empty
 	stdout, stderr io.Writer
-	context        string // for kubectl; empty means the kubeconfig's
 	id             string // of the terminal
 
 	runner *interp.Runner
@@ -43,6 +42,7 @@ type session struct {
 	life context.Context // of jobs: that of the terminal, or of the command line
 
 	mu      sync.Mutex
+	context string // for kubectl; empty means the kubeconfig's
 	history []string
 	jobs    []*job         // in the order of their numbers
 	begun   int            // jobs so far, for their process numbers
@@ -161,6 +161,18 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+func (k *session) setContext(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.context = name
+}
+
+func (k *session) contextName() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.context
 }
 
 // environment is what the shell was started with. One that stands in for a shell
@@ -373,7 +385,8 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 	if err != nil {
 		return c.Fail("%v", err)
 	}
-	child.tty, child.id, child.context = k.tty, k.id, k.context
+	child.tty, child.id = k.tty, k.id
+	child.setContext(k.contextName())
 	for _, stmt := range file.Stmts {
 		substituteProcesses(stmt)
 	}
