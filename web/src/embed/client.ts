@@ -1,18 +1,32 @@
 import { type ApiRequestInit, throughEnginePort } from '../client';
 import { startAlone } from '../client/alone';
 import { EngineLink } from '../client/link';
+import { uniqueName } from '../client/unique';
 import type { Beginning, EngineSettings, EngineState } from '../protocol';
 import { follow, type RequestRecord } from './follow';
 import { connect, type Frame, hiddenFrame, showIn, untilThere } from './frames';
-import { type CommandResult, heredoc, type RunOptions, run } from './run';
+import {
+  type CommandResult,
+  type Commands,
+  commands,
+  type Piece,
+  type RunOptions,
+  type Session,
+  type StreamOptions,
+  session,
+} from './run';
 
 export type {
   ApiRequestInit,
   CommandResult,
+  Commands,
   EngineSettings,
   EngineState,
+  Piece,
   RequestRecord,
   RunOptions,
+  Session,
+  StreamOptions,
 };
 
 export interface StartOptions {
@@ -38,8 +52,8 @@ export interface Events {
   change: RequestRecord;
 }
 
-/** An API server in this page. */
-export interface Kubetab {
+/** An API server in this page. Every command has a shell of its own; those of a `session` share one. */
+export interface Kubetab extends Commands {
   /**
    * As `fetch`, for paths of the API such as `/api/v1/pods?watch=1`. The promise resolves when the head of the response
    * has arrived; bodies stream in both directions.
@@ -47,12 +61,8 @@ export interface Kubetab {
    * @throws TypeError for what `new Request` refuses, and the signal's reason
    */
   fetch(path: string, init?: ApiRequestInit): Promise<Response>;
-  /** Runs kubectl with the arguments of a line, with `kubectl` at its beginning or without. */
-  kubectl(line: string, options?: RunOptions): Promise<CommandResult>;
-  /** Runs lines of shell as the terminal of the workbench does: kubectl, pipes, variables, cat, grep, jq, curl. */
-  run(lines: string, options?: RunOptions): Promise<CommandResult>;
-  /** As `kubectl apply -f`, of one manifest or several. */
-  apply(yaml: string, options?: RunOptions): Promise<CommandResult>;
+  /** The shell of a name, also for another client of the same engine; without a name one that nobody else has. */
+  session(name?: string): Session;
   /** @returns takes the listener away again */
   on<E extends keyof Events>(event: E, listener: (value: Events[E]) => void): () => void;
   /** The cluster as a file. @throws Error in the words of the API server */
@@ -185,13 +195,10 @@ const NOWHERE = new URL('https://kubetab.invalid/');
 function kubetab(link: EngineLink, end: () => void): Kubetab {
   const api = throughEnginePort(link, NOWHERE);
   const { on } = follow(api, link.lost);
-  const runIt = (lines: string, options?: RunOptions) => run(api, lines, options);
   return {
+    ...commands(api),
     fetch: (path, init) => api.request(path, init),
-    kubectl: (line, options) =>
-      runIt(/^\s*kubectl(\s|$)/.test(line) ? line : `kubectl ${line}`, options),
-    run: runIt,
-    apply: (yaml, options) => runIt(`kubectl apply -f - ${heredoc(yaml)}`, options),
+    session: (name = uniqueName()) => session(api, name),
     on,
     async save() {
       const answer = await api.request('/kubetab/bundle');

@@ -103,6 +103,16 @@ test('a frame and then a worker have one cluster, in a page of another site', as
       const big = await framed.fetch('/api/v1/namespaces/team-a/configmaps/notes');
       const uid = (await big.json()).metadata.uid;
       const refused = await framed.kubectl('get nothing');
+      const session = framed.session();
+      await session.run('mkdir shop; cd shop; name=web');
+      const lasting = await session.run('basename $PWD; echo $name');
+      let watched = '';
+      for await (const { stdout = '' } of session.stream('kubectl get cm -n team-a -w')) {
+        if (!watched) void framed.kubectl('create configmap seen -n team-a');
+        watched += stdout;
+        if (/^seen /m.test(watched)) break;
+      }
+      const interrupted = await session.run('echo $?');
       const bundle = await framed.save();
       const frames = document.querySelectorAll('iframe').length;
       framed.close();
@@ -125,6 +135,9 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         changes,
         uid,
         refused,
+        lasting,
+        watched,
+        interrupted,
         frames,
         left,
         kept,
@@ -143,6 +156,9 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.changes).toContain('create configmaps in team-a');
     expect(found.refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(found.refused.stderr).toContain('the server doesn\'t have a resource type "nothing"');
+    expect(found.lasting.stdout).toBe('shop\nweb\n');
+    expect(found.watched).toMatch(/^NAME +DATA +AGE\n/);
+    expect(found.interrupted.stdout).toBe('130\n');
     expect(found.kept.stdout).toBe(`${found.uid}\n`);
     expect([found.frames, found.left]).toEqual([1, 0]);
     expect(found.closed).toBe(503);
