@@ -84,7 +84,8 @@ export function openFrame(query: URLSearchParams): Frame {
       );
       return;
     }
-    if (!own) begin(beginning ?? {});
+    // One that begins by itself may still be fetching what it begins with.
+    if (!own && waits) begin(beginning ?? {});
     admit(port);
   }
 
