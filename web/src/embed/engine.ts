@@ -8,6 +8,8 @@ export interface Settings {
   /** Manifests that every cluster begins with: see `textOf`. */
   readonly setup: string;
   readonly bundle: string;
+  /** Names the shell of snippets that name none; "" gives each its own. */
+  readonly session: string;
 }
 
 /** What is not needed before something runs: embed-client.js, which is site.ts. */
@@ -66,9 +68,14 @@ export class PageEngine {
     kubetab.closed.addEventListener('abort', () => {
       this.#begun = null;
     });
-    for (const name of setup.split(/\s+/).filter(Boolean)) {
-      const { stderr, exitCode } = await kubetab.apply(await textOf(name));
-      if (exitCode !== 0) throw new Error(stderr);
+    try {
+      for (const name of setup.split(/\s+/).filter(Boolean)) {
+        const { stderr, exitCode } = await kubetab.apply(await textOf(name));
+        if (exitCode !== 0) throw new Error(stderr);
+      }
+    } catch (error) {
+      kubetab.close(); // the next try has another
+      throw error;
     }
     return kubetab;
   }

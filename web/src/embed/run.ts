@@ -126,3 +126,9 @@ export function heredoc(text: string): string {
   while (text.split('\n').includes(end)) end += '_';
   return `<<'${end}'\n${text.replace(/\n?$/, '\n')}${end}\n`;
 }
+
+/** Lines that write a file. */
+export function written([path, text]: readonly [path: string, text: string]): string {
+  const name = `'${path.replaceAll("'", `'\\''`)}'`;
+  return `mkdir -p "$(dirname ${name})" && cat > ${name} ${heredoc(text)}`;
+}

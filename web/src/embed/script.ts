@@ -5,15 +5,17 @@
  *
  * Nothing else is fetched before something is run, or `data-eager` is there. docs/embed.md has the attributes.
  */
+import { frameOf } from './block';
 import { PageEngine } from './engine';
-import { followGround, frameOf, Snippet, useEngine } from './snippet';
+import { followGround } from './ground';
+import { Snippet, useEngine } from './snippet';
 
 const script = (document.currentScript ??
   document.querySelector('script[src*="embed.js"]')) as HTMLScriptElement | null;
 
 function begin({ src, dataset }: HTMLScriptElement): void {
-  const { selector, setup = '', bundle = '', eager, outputSelector } = dataset;
-  const engine = new PageEngine({ site: new URL('./', src), setup, bundle });
+  const { selector, setup = '', bundle = '', session = '', eager, outputSelector } = dataset;
+  const engine = new PageEngine({ site: new URL('./', src), setup, bundle, session });
   useEngine(engine);
   customElements.define('kubetab-snippet', Snippet);
   const start = () => {

@@ -1,6 +1,8 @@
 /*
  * The style of snippets. Colours are mixed from the text's, so that a snippet is at home on any ground. A constructed
  * style sheet needs no leave of the page's content security policy, as an element or an attribute would.
+ *
+ * The bar is as high with words as without: the line of words has its height before there are any, and Reset its place.
  */
 const CSS = `
 :host { display: block; margin: 0 0 1em; font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; color-scheme: light; --accent: var(--kubetab-accent, #2f5fd0); --on-accent: #fff; --bad: #b4272f; }
@@ -9,15 +11,16 @@ const CSS = `
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px; margin: 6px 0; min-height: 32px; }
 button, a { display: inline-flex; align-items: center; gap: 6px; height: 32px; padding: 0 10px; border: 0; border-radius: 6px; box-sizing: border-box; background: none; color: inherit; font: inherit; font-weight: 500; text-decoration: none; cursor: pointer; white-space: nowrap; }
 button:hover, a:hover { background: color-mix(in srgb, currentColor 10%, transparent); }
-button.run { background: var(--accent); color: var(--on-accent); padding: 0 14px 0 11px; }
+button.run { min-width: 84px; justify-content: center; background: var(--accent); color: var(--on-accent); padding: 0 14px 0 11px; }
 button.run:hover { filter: brightness(1.08); }
 button.run.is-on { background: none; color: inherit; box-shadow: inset 0 0 0 1px color-mix(in srgb, currentColor 40%, transparent); }
 button[aria-pressed=true] { box-shadow: inset 0 0 0 1px color-mix(in srgb, currentColor 40%, transparent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 svg { width: 14px; height: 14px; flex: none; }
-.status { flex: 1 1 160px; min-width: 0; margin: 0; padding: 0 6px; font-size: 13px; font-variant-numeric: tabular-nums; opacity: .78; overflow-wrap: anywhere; }
-.status.is-bad { color: var(--bad); opacity: 1; }
+.status { flex: 1 1 160px; min-width: 0; min-height: 20px; margin: 0; padding: 0 6px; font-size: 13px; font-variant-numeric: tabular-nums; opacity: .78; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.status.is-bad { color: var(--bad); opacity: 1; white-space: normal; overflow-wrap: anywhere; }
 [hidden] { display: none; }
+button.reset[hidden] { display: inline-flex; visibility: hidden; }
 .below { display: flex; flex-wrap: wrap; gap: 8px; }
 .output { flex: 2 1 320px; min-width: 0; box-sizing: border-box; margin: 0; padding: 8px 12px; overflow: auto; resize: vertical; border-radius: 6px; background: color-mix(in srgb, currentColor 5%, transparent); border-left: 3px solid color-mix(in srgb, currentColor 25%, transparent); font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; tab-size: 8; }
 .output.is-bad { border-left-color: var(--bad); }
@@ -37,19 +40,4 @@ export function styled(root: ShadowRoot): ShadowRoot {
   }
   root.adoptedStyleSheets = [sheet];
   return root;
-}
-
-/** Whether what is behind an element is dark. Sites tell it in many ways, and all of them paint a ground. */
-export function isDark(element: Element): boolean {
-  for (let at: Element | null = element; at; at = at.parentElement) {
-    const [r = 0, g = 0, b = 0, a = 1] =
-      getComputedStyle(at)
-        .backgroundColor.match(/[\d.]+/g)
-        ?.map(Number) ?? [];
-    if (a > 0.5) return 0.299 * r + 0.587 * g + 0.114 * b < 128;
-  }
-  return (
-    matchMedia('(prefers-color-scheme: dark)').matches &&
-    /dark/.test(getComputedStyle(document.documentElement).colorScheme)
-  );
 }

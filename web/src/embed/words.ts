@@ -12,6 +12,7 @@ const english = {
   picture: 'The cluster appears here when something has run.',
   pictureTitle: 'The cluster',
   running: 'Running',
+  waiting: 'Waits for another block to end',
   done: (seconds: string) => `Done in ${seconds} s`,
   failed: (code: number) => `Ended with exit code ${code}`,
   stopped: 'Stopped',
@@ -24,7 +25,7 @@ const english = {
   unreachable: (name: string) => `${name} could not be fetched.`,
 };
 
-const chinese: typeof english = {
+const chinese: Words = {
   run: '运行',
   apply: '应用',
   stop: '停止',
@@ -35,6 +36,7 @@ const chinese: typeof english = {
   picture: '运行命令后，集群会显示在这里。',
   pictureTitle: '集群',
   running: '正在运行',
+  waiting: '正在等待另一个代码块结束',
   done: (seconds) => `完成，用时 ${seconds} 秒`,
   failed: (code) => `已结束，退出码为 ${code}`,
   stopped: '已停止',
@@ -46,13 +48,15 @@ const chinese: typeof english = {
   unreachable: (name) => `无法获取 ${name}。`,
 };
 
-export function wordsOf(element: Element): typeof english {
+export type Words = typeof english;
+
+export function wordsOf(element: Element): Words {
   const lang = element.closest('[lang]')?.getAttribute('lang') ?? navigator.language;
   return /^zh/i.test(lang) ? chinese : english;
 }
 
 /** How far an engine has come that is not ready. */
-export function progress(words: typeof english, state: EngineState | null): string {
+export function progress(words: Words, state: EngineState | null): string {
   if (state?.phase !== 'downloading' || state.loaded >= state.total) return words.starting;
   // What counts for the visitor is what travels: the compressed module.
   const mb = (share: number) => (share * state.transferTotal * 1e-6).toFixed(1);

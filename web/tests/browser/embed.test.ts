@@ -194,3 +194,61 @@ test('where nothing can run, the text stays and a sentence says why', async () =
   await snippet.getByRole('button', { name: 'Reset' }).click();
   await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
 });
+
+const ran = (id: string) => `#${id}:not([state=running])[state]`;
+
+test('a block prints as it goes and can be stopped, and shells last', async () => {
+  const page =
+    await openDocs(`<!doctype html><html lang="en"><meta charset="utf-8"><title>docs</title>
+<script src="${site.url}embed.js" data-setup="#setup" data-eager defer></script>
+<script type="application/yaml" id="setup">{apiVersion: v1, kind: ConfigMap, metadata: {name: laid-out}}</script>
+<script type="text/plain" id="greeting">greet() { echo "hello, $*"; }
+##CODE##</script>
+<pre><code>kubectl get configmap -w -o name</code></pre><kubetab-snippet id="watch" session="both"></kubetab-snippet>
+<pre><code>kubectl create configmap made; name=value; cd /tmp</code></pre><kubetab-snippet id="make"></kubetab-snippet>
+<pre><code>echo "$name, $PWD"</code></pre><kubetab-snippet id="after" depends-on="make"></kubetab-snippet>
+<pre><code>echo "$?, $name"</code></pre><kubetab-snippet id="other" session="both"></kubetab-snippet>
+<pre><code>greet '$&'</code></pre><kubetab-snippet id="greet" template="#greeting"></kubetab-snippet>`);
+  const button = (id: string, name: string) => page.locator(`#${id}`).getByRole('button', { name });
+  const output = (id: string) => page.locator(`#${id} .output`);
+  // Nobody has clicked, and the engine begins.
+  await page.waitForSelector('iframe[src*="embed.html"]', { state: 'attached' });
+
+  await button('watch', 'Run').click();
+  const height = () =>
+    page.locator('#watch').evaluate((snippet) => (snippet as HTMLElement).offsetHeight);
+  const before = await height();
+  await expect
+    .poll(() => output('watch').textContent(), { timeout: 4 * PATIENCE })
+    .toContain('configmap/laid-out\n');
+
+  // A block that depends on another has its shell.
+  await button('after', 'Run').click();
+  await page.waitForSelector(ran('after'));
+  expect(await output('after').textContent()).toBe('value, /tmp\n');
+  await expect.poll(() => output('watch').textContent()).toContain('configmap/made\n');
+  expect(await page.locator('#watch').getAttribute('state')).toBe('running');
+
+  // One block of a shell at a time.
+  await button('other', 'Run').click();
+  await page.locator('#other').getByText('Waits for another block to end').waitFor();
+  await button('watch', 'Stop').click();
+  await page.waitForSelector(ran('other'));
+  expect(await output('other').textContent()).toBe('130, \n');
+  await page.locator('#watch').getByText('Stopped').waitFor();
+  expect(await output('watch').textContent()).toContain('configmap/made\n');
+  expect(await height()).toBe(before);
+
+  await button('make', 'Run').waitFor();
+  await button('after', 'Reset').click();
+  await page.locator('#make').evaluate((snippet) => {
+    (snippet as HTMLElement & { code: string }).code = 'echo "$name." && pwd';
+  });
+  await button('make', 'Run').click();
+  await page.waitForSelector(ran('make'));
+  expect(await output('make').textContent()).toBe('.\n/home/kubetab\n');
+
+  await button('greet', 'Run').click();
+  await page.waitForSelector(ran('greet'));
+  expect(await output('greet').textContent()).toBe('hello, $&\n');
+});
