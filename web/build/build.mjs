@@ -88,7 +88,14 @@ const info = {
 const shared = { module: info, packed: isPacked, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
 await build(pageConfig({ ...shared, outDir: dist }));
-const embedding = ['embed.html', 'embed-early.js', 'embed.js', 'embed-client.js', 'engine.js'];
+const embedding = [
+  'embed.html',
+  'embed-early.js',
+  'embed.js',
+  'embed-client.js',
+  'embed-codapi.js',
+  'engine.js',
+];
 const files = (await list(dist)).filter(
   (file) => file !== 'index.html' && !file.startsWith('_') && !embedding.includes(file),
 );
@@ -150,6 +157,7 @@ async function buildEmbedding() {
   const library = (entry, format, fileName) =>
     build(libraryConfig({ entry, format, outDir: dist, fileName, minify: true }));
   await library('src/embed/script.ts', 'iife', 'embed.js');
+  await library('src/embed/codapi.ts', 'iife', 'embed-codapi.js');
   await library('src/embed/site.ts', 'es', 'embed-client.js');
   // A name that stays, for a worker whose name differs in every build.
   await writeFile(join(dist, 'engine.js'), `import './${await workerScript()}';\n`);
