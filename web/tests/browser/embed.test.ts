@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -251,4 +252,41 @@ test('a block prints as it goes and can be stopped, and shells last', async () =
   await button('greet', 'Run').click();
   await page.waitForSelector(ran('greet'));
   expect(await output('greet').textContent()).toBe('hello, $&\n');
+});
+
+test('an engine for codapi: its snippets print what kubectl prints', async () => {
+  const native = await nativeShell();
+  const codapi = createRequire(import.meta.url).resolve('@antonz/codapi/dist/snippet.js');
+  const blocks = [
+    [
+      'kubectl',
+      `kubectl create configmap notes --from-file=note.txt\nkubectl get configmap notes -o jsonpath='{.data}'`,
+    ],
+    ['kubectl', 'kubectl get configmap notes -o name; kubectl get nothing'],
+    ['yaml', '{apiVersion: v1, kind: ConfigMap, metadata: {name: other}}'],
+  ] as const;
+  const docs = await docsSite({
+    '/': `<!doctype html><html lang="en"><title>docs</title>
+<script src="codapi.js" defer></script><script src="${site.url}embed-codapi.js" defer></script>
+<p id="note">a note</p>
+${blocks.map(([sandbox, code]) => `<pre><code>${code}</code></pre><codapi-snippet engine="kubetab" sandbox="${sandbox}" files="#note:note.txt"></codapi-snippet>`).join('\n')}`,
+    '/codapi.js': readFileSync(codapi, 'utf8'),
+  });
+  ends.push(() => docs.close());
+  const page = await context.newPage();
+  await page.goto(docs.url);
+  writeFileSync(join(native.folder, 'note.txt'), 'a note\n');
+  for (const [i, [sandbox, code]] of blocks.entries()) {
+    const snippet = page.locator('codapi-snippet').nth(i);
+    await snippet.getByRole('button', { name: 'Run' }).click();
+    await snippet
+      .and(page.locator('[state=succeded], [state=failed]'))
+      .waitFor({ timeout: 4 * PATIENCE });
+    if (sandbox === 'yaml') writeFileSync(join(native.folder, 'it.yaml'), code);
+    const lines = sandbox === 'yaml' ? 'kubectl apply -f it.yaml' : code;
+    expect(await snippet.locator('codapi-output code').textContent()).toBe(
+      await native.shell(`{ ${lines}\n} 2>&1 || true`),
+    );
+  }
+  expect(await page.locator('codapi-snippet[state=failed]').count()).toBe(1);
 });
