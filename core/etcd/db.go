@@ -90,6 +90,7 @@ type DB struct {
 	compactMu turn
 	// writeMu admits one writer; see the package comment for the order of locks.
 	writeMu turn
+	outage  outage
 
 	mu     sync.RWMutex // guards all below
 	closed bool

@@ -160,12 +160,18 @@ func (c *kubernetesClient) read(ctx context.Context, key string, fn func(*view) 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := c.db.reach(ctx); err != nil {
+		return rpctypes.Error(err)
+	}
 	return rpctypes.Error(c.db.read(fn))
 }
 
 func (c *kubernetesClient) write(ctx context.Context, key string, fn func(*view) error) (int64, error) {
 	if key == "" {
 		return 0, rpctypes.ErrEmptyKey
+	}
+	if err := c.db.reach(ctx); err != nil {
+		return 0, rpctypes.Error(err)
 	}
 	rev, err := c.db.write(ctx, fn)
 	return rev, rpctypes.Error(err)

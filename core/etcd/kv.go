@@ -18,6 +18,9 @@ type kvClient struct{ db *DB }
 var _ pb.KVClient = (*kvClient)(nil)
 
 func (c *kvClient) Range(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (*pb.RangeResponse, error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := checkRange(r); err != nil {
 		return nil, err
 	}
@@ -32,6 +35,9 @@ func (c *kvClient) Range(ctx context.Context, r *pb.RangeRequest, _ ...grpc.Call
 }
 
 func (c *kvClient) Put(ctx context.Context, r *pb.PutRequest, _ ...grpc.CallOption) (resp *pb.PutResponse, err error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := checkPut(r); err != nil {
 		return nil, err
 	}
@@ -53,6 +59,9 @@ func (c *kvClient) Put(ctx context.Context, r *pb.PutRequest, _ ...grpc.CallOpti
 }
 
 func (c *kvClient) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest, _ ...grpc.CallOption) (resp *pb.DeleteRangeResponse, err error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := checkDeleteRange(r); err != nil {
 		return nil, err
 	}
@@ -71,6 +80,9 @@ func (c *kvClient) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest, _ 
 }
 
 func (c *kvClient) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOption) (resp *pb.TxnResponse, err error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.db.checkTxn(r); err != nil {
 		return nil, err
 	}
@@ -106,6 +118,9 @@ func (c *kvClient) Txn(ctx context.Context, r *pb.TxnRequest, _ ...grpc.CallOpti
 
 // Compact ignores r.Physical: history is always gone when it returns.
 func (c *kvClient) Compact(ctx context.Context, r *pb.CompactionRequest, _ ...grpc.CallOption) (*pb.CompactionResponse, error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.db.Compact(ctx, r.Revision); err != nil {
 		return nil, err
 	}
@@ -120,7 +135,10 @@ func (c *kvClient) Compact(ctx context.Context, r *pb.CompactionRequest, _ ...gr
 // upstream takes an error of the call itself for a broken connection.
 func (c *kvClient) RangeStream(ctx context.Context, r *pb.RangeRequest, _ ...grpc.CallOption) (grpc.ServerStreamingClient[pb.RangeStreamResponse], error) {
 	s := &rangeStream{ctx: ctx, db: c.db}
-	if s.err = checkRangeStream(r); s.err == nil {
+	if s.err = c.db.reach(ctx); s.err == nil {
+		s.err = checkRangeStream(r)
+	}
+	if s.err == nil {
 		s.found, s.err = c.db.rangeKeys(r)
 	}
 	return s, nil

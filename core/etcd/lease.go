@@ -222,6 +222,9 @@ func (db *DB) expireLeases() {
 	// again, but not in a busy loop.
 	const retry = time.Second
 	for {
+		if db.reach(context.Background()) != nil { // an etcd that is away ends no lease
+			return
+		}
 		failed := false
 		for _, id := range db.dueLeases() {
 			failed = db.revokeLease(context.Background(), id, true) != nil || failed

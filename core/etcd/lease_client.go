@@ -19,6 +19,9 @@ type leaseService struct {
 }
 
 func (s *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest, _ ...grpc.CallOption) (*pb.LeaseGrantResponse, error) {
+	if err := s.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	l, err := s.db.grantLease(ctx, r.ID, r.TTL)
 	if err != nil {
 		return nil, err
@@ -27,6 +30,9 @@ func (s *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest, 
 }
 
 func (s *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest, _ ...grpc.CallOption) (*pb.LeaseRevokeResponse, error) {
+	if err := s.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.db.revokeLease(ctx, r.ID, false); err != nil {
 		return nil, err
 	}
@@ -35,6 +41,9 @@ func (s *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 
 // LeaseTimeToLive answers -1 for a lease that does not exist, which is no error.
 func (s *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveRequest, _ ...grpc.CallOption) (*pb.LeaseTimeToLiveResponse, error) {
+	if err := s.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -62,6 +71,9 @@ func (s *leaseService) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiv
 
 // LeaseLeases lists the leases, the first to expire first, as etcd does.
 func (s *leaseService) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest, _ ...grpc.CallOption) (*pb.LeaseLeasesResponse, error) {
+	if err := s.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -97,6 +109,9 @@ func newLeaseClient(db *DB, ctx context.Context) *leaseClient {
 
 // KeepAliveOnce renews the lease. It fails with rpctypes.ErrLeaseNotFound.
 func (c *leaseClient) KeepAliveOnce(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseKeepAliveResponse, error) {
+	if err := c.db.reach(ctx); err != nil {
+		return nil, rpctypes.Error(err)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

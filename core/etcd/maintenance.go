@@ -17,6 +17,9 @@ type maintenance struct {
 // any endpoint: upstream asks with the server list of its configuration. It fails
 // with rpctypes.ErrStopped after Close.
 func (m maintenance) Status(ctx context.Context, _ string) (*clientv3.StatusResponse, error) {
+	if err := m.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -40,6 +43,9 @@ func (m maintenance) Status(ctx context.Context, _ string) (*clientv3.StatusResp
 
 // AlarmList answers that there are none.
 func (m maintenance) AlarmList(ctx context.Context) (*clientv3.AlarmResponse, error) {
+	if err := m.db.reach(ctx); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

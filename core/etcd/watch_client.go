@@ -97,6 +97,9 @@ func (c *watcherClient) RequestProgress(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := c.db.reach(ctx); err != nil {
+		return rpctypes.Error(err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.isClosed {
