@@ -37,7 +37,7 @@ type SaveOptions struct {
 //
 // The identity of NewIdentity is not in the store, and in no bundle.
 //
-// It fails when the store cannot be read, when Config.Workspace fails, and with
+// It fails when the store is stopped (EtcdPath) or cannot be read, when Config.Workspace fails, and with
 // ctx's error.
 func (e *Engine) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
 	return e.saving.save(ctx, o)
@@ -45,11 +45,15 @@ func (e *Engine) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error
 
 // saving is what Save needs of an engine.
 type saving struct {
+	store   *etcd.DB // nil with a real etcd
 	servers []string
 	cfg     Config
 }
 
 func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
+	if s.store != nil && s.store.Stopped() {
+		return nil, errors.New("etcd is stopped: start it first")
+	}
 	store, err := dialStore(s.servers)
 	if err != nil {
 		return nil, fmt.Errorf("reach the store: %w", err)

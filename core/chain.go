@@ -62,6 +62,7 @@ import (
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
+	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/node"
 )
 
@@ -92,6 +93,7 @@ type chainConfig struct {
 	effective basecompatibility.EffectiveVersion
 	listener  net.Listener
 	loopback  *rest.Config
+	store     *etcd.DB // nil with a real etcd
 	servers   []string // storage addresses, see store.go
 	tokens    *serviceAccountTokens
 	dialer    *node.Dialer
@@ -188,7 +190,10 @@ func (c chainConfig) build() (*chain, error) {
 	}
 	installMetrics(server.GenericAPIServer)
 	installCompact(server.GenericAPIServer, c.servers)
-	installBundle(server.GenericAPIServer, saving{c.servers, c.Config})
+	installBundle(server.GenericAPIServer, saving{c.store, c.servers, c.Config})
+	if c.store != nil {
+		installEtcd(server.GenericAPIServer, c.store)
+	}
 	if c.Clock != nil {
 		installClock(server.GenericAPIServer, c.Clock)
 	}

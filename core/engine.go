@@ -144,7 +144,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, servers: servers, tokens: tokens, dialer: dialer, done: running.Done()}.build()
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, done: running.Done()}.build()
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		loopback:  loopback,
 		store:     store,
 		servers:   servers,
-		saving:    saving{servers, cfg},
+		saving:    saving{store, servers, cfg},
 		tokens:    tokens,
 		loops:     loops,
 		started:   make(chan struct{}),
