@@ -42,6 +42,36 @@ steps:
 	}
 }
 
+// TestTable: a table has its rows in a file of the lesson, and as many cells in each as it has heads.
+func TestTable(t *testing.T) {
+	with := func(rows string) fstest.MapFS {
+		fs := specimen()
+		for _, name := range []string{"part/one/en.md", "part/one/zh.md"} {
+			fs[name] = &fstest.MapFile{Data: append(fs[name].Data, "\n```text table=rows.txt\nKind | Removed\n```\n"...)}
+		}
+		if rows != "" {
+			fs["part/one/files/rows.txt"] = &fstest.MapFile{Data: []byte(rows)}
+		}
+		return fs
+	}
+	all, err := All(with("Lease | 1.22\nJob, CronJob | 1.25\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := all.Lessons["part/one"].Texts["zh"].Sections[0].Blocks[2]; b.Kind != "table" || b.File != "rows.txt" || b.Text != "Kind | Removed" || b.Language != "" {
+		t.Errorf("%+v", b)
+	}
+	for rows, want := range map[string]string{
+		"":                      "there is no file files/rows.txt",
+		"Lease | 1.22\nJob\n":   "part/one/files/rows.txt:2: a row has 1 cells, and the table has 2 heads",
+		"Lease | 1.22 | more\n": "rows.txt:1: a row has 3 cells",
+	} {
+		if _, err := All(with(rows)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", rows, err, want)
+		}
+	}
+}
+
 func TestLessonIsRead(t *testing.T) {
 	all, err := All(specimen())
 	if err != nil {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -33,11 +34,14 @@ type Section struct {
 	Blocks []Block `json:"blocks"`
 }
 
-// Block is HTML or code.
+// Block is HTML, code, or a table.
 type Block struct {
-	Kind string `json:"kind"` // html or code
+	// Kind is of a table "table". HTML and code are told apart by what they have, because there are many of them in a
+	// lesson, whose size is limited.
+	Kind string `json:"kind,omitempty"`
 	HTML string `json:"html,omitempty"`
-	// Language, Actions (run, put, open), File (of open) and Text are those of code.
+	// Language, Actions (run, put, open), File (of open) and Text are those of code. A table has its heads as Text, and
+	// its rows in the file File of the lesson; see Cells.
 	Language string   `json:"language,omitempty"`
 	Actions  []string `json:"actions,omitempty"`
 	File     string   `json:"file,omitempty"`
@@ -149,7 +153,7 @@ func (d *document) block(n ast.Node) {
 
 func (d *document) flush() {
 	if html := strings.TrimSpace(d.pending.String()); html != "" {
-		d.add(Block{Kind: "html", HTML: html})
+		d.add(Block{HTML: html})
 	}
 	d.pending.Reset()
 }
@@ -166,7 +170,7 @@ func (d *document) add(b Block) {
 // code reads a block with what its first line says.
 func (d *document) code(n *ast.FencedCodeBlock) Block {
 	line := d.line(n)
-	b := Block{Kind: "code", line: line}
+	b := Block{line: line}
 	var info string
 	if n.Info != nil {
 		info = string(n.Info.Segment.Value(d.source))
@@ -181,13 +185,16 @@ func (d *document) code(n *ast.FencedCodeBlock) Block {
 		}
 		for _, word := range words[1:] {
 			name, isFile := strings.CutPrefix(word, "open=")
+			rows, isTable := strings.CutPrefix(word, "table=")
 			switch {
+			case isTable && b.Language == "text" && len(words) == 2:
+				b.Kind, b.Language, b.File = "table", "", rows
 			case word == "run" || word == "put":
 				b.Actions = append(b.Actions, word)
 			case isFile && name != "":
 				b.Actions, b.File = append(b.Actions, "open"), name
 			default:
-				d.problem(d.file, line, "a code block cannot have %q: there are run, put and open=NAME", word)
+				d.problem(d.file, line, "a code block cannot have %q: there are run, put and open=NAME, and for text table=NAME", word)
 			}
 		}
 	}
@@ -200,7 +207,28 @@ func (d *document) code(n *ast.FencedCodeBlock) Block {
 	if b.Text == "" {
 		d.problem(d.file, line, "the code block is empty")
 	}
+	if b.Kind == "table" {
+		d.table(b)
+	}
 	return b
+}
+
+// Cells are the cells of a line of a table, the heads or a row: they are separated by " | ".
+func Cells(line string) []string { return strings.Split(line, " | ") }
+
+// table checks that the file of a table is there, and that each row has as many cells as there are heads.
+func (d *document) table(b Block) {
+	rows, err := fs.ReadFile(d.fs, d.id+"/files/"+b.File)
+	if err != nil {
+		d.problem(d.file, b.line, "there is no file files/%s with the rows of the table", b.File)
+		return
+	}
+	heads := len(Cells(b.Text))
+	for i, row := range strings.Split(strings.TrimSuffix(string(rows), "\n"), "\n") {
+		if n := len(Cells(row)); n != heads {
+			d.problem(d.id+"/files/"+b.File, i+1, "a row has %d cells, and the table has %d heads", n, heads)
+		}
+	}
 }
 
 // refuse looks for what must not be in a text, at any depth.
@@ -374,8 +402,8 @@ func (r *reader) alike(id string, texts map[string]*Prose) {
 func offers(s Section) []string {
 	var list []string
 	for _, b := range s.Blocks {
-		if b.Kind == "code" {
-			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", b.Language, strings.Join(b.Actions, " "), b.File)))
+		if b.HTML == "" {
+			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", cmp.Or(b.Language, b.Kind), strings.Join(b.Actions, " "), b.File)))
 		}
 	}
 	return list

@@ -316,7 +316,7 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   const flags = `--emulated-version=1.36 --runtime-config=${betas.map((name) => `${name}=true`).join()}`;
   const [first, ...others] = request.steps;
   const rule = `self.all(one, ${'one.name == "a" || '.repeat(9)}false)`;
-  const cel = { kind: 'code', language: 'cel', text: rule };
+  const cel = { language: 'cel', text: rule };
   const steps = [{ ...first, blocks: [...(first?.blocks ?? []), cel] }, ...others];
   await page.route('**/lessons/first/request.en.json', (route) =>
     route.fulfill({ json: { ...request, steps, engine, clock: { paused: true } } }),
@@ -420,7 +420,7 @@ test('what does not belong into a text is left out of it', async () => {
     <foreignObject><b>five</b></foreignObject><path d="M0 0" class="ink-get" fill="url(/a.svg)" stroke="none"/></svg>
     <a href="javascript:top.hit=1">one</a><a href="https://kubernetes.io/">two</a><a href="#lessons">three</a>
     <form action="/"><input name="a"><button>four</button></form>`;
-  const steps = request.steps.map((step) => ({ ...step, blocks: [{ kind: 'html', html }] }));
+  const steps = request.steps.map((step) => ({ ...step, blocks: [{ html }] }));
   await other.route('**/lessons/first/request.en.json', (route) =>
     route.fulfill({ json: { ...request, steps } }),
   );

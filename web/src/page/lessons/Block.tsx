@@ -14,13 +14,15 @@ import { lessonHere } from './home';
 import { elementsOf } from './html';
 import { lessonOf } from './load';
 import { seenOf } from './seen';
+import { TableBlock } from './TableBlock';
 import { words } from './words';
 
 const CLEAR_LINE = '\x15';
 
 /** A piece of a lesson's text: prose, or code with what can be done with it. */
 export function BlockView({ block }: { block: Block }) {
-  if (block.kind === 'html') return <Prose html={block.html} />;
+  if ('html' in block) return <Prose html={block.html} />;
+  if (block.kind === 'table') return <TableBlock block={block} />;
   return <CodeBlock block={block} />;
 }
 
@@ -57,7 +59,7 @@ async function openBrought(name: string, text: string): Promise<void> {
   showEditor();
 }
 
-type Code = Extract<Block, { kind: 'code' }>;
+type Code = Extract<Block, { language: string }>;
 
 function CodeBlock({ block }: { block: Code }) {
   const { language, text, file } = block;

@@ -21,7 +21,7 @@ interface StepProps {
 export function StepView({ lesson, step }: StepProps) {
   const now = state.value?.steps.find(({ id }) => id === step.id);
   // A guess comes before the first thing to be done, and so does another engine.
-  const first = step.blocks.findIndex((block) => block.kind === 'code' && block.actions?.length);
+  const first = step.blocks.findIndex((block) => 'language' in block && block.actions?.length);
   // What a challenge asks for is part of its solution.
   const engine = step.challenge ? null : step.engine;
   const isSplit = first >= 0 && (step.predict || engine);

@@ -27,14 +27,23 @@ export interface Both {
 }
 
 export type Block =
-  | { readonly kind: 'html'; readonly html: string }
+  | { readonly kind?: undefined; readonly html: string }
   | {
-      readonly kind: 'code';
+      readonly kind?: undefined;
       readonly language: string;
       readonly actions?: readonly string[];
       readonly file?: string;
       readonly text: string;
-    };
+    }
+  | Table;
+
+/** Rows of a file of the lesson; cells are separated by " | ". */
+export interface Table {
+  readonly kind: 'table';
+  readonly file: string;
+  /** The heads of its columns. */
+  readonly text: string;
+}
 
 export interface Check {
   readonly id: string;

@@ -59,6 +59,10 @@ export const english = {
     console: 'Open in the console',
     copy: 'Copy',
   },
+  table: {
+    filter: 'Filter',
+    count: (shown: number, all: number) => `${number(shown)} of ${number(all)}`,
+  },
   exchange: {
     label: 'What it asked the API server',
     request: 'Request',

@@ -56,6 +56,10 @@ export const chinese: Words = {
     console: '在控制台中打开',
     copy: '复制',
   },
+  table: {
+    filter: '筛选',
+    count: (shown, all) => `${number(shown)} / ${number(all)}`,
+  },
   exchange: {
     label: '它向 API 服务器发出的请求',
     request: '请求',
