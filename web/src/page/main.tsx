@@ -50,6 +50,7 @@ function openWorkbench(): void {
     if (!isReady) return;
     queueMicrotask(() => stopWaiting());
     void import('./control/room').then(({ followRoom }) => followRoom());
+    void import('./control/etcd').then(({ followEtcd }) => followEtcd());
     // A file that is dropped is looked at by an engine.
     void import('./control/bundles').then(({ followDroppedBundles, openFromAddress, told }) => {
       followDroppedBundles();

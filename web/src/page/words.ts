@@ -128,6 +128,7 @@ export const english = {
     busy: 'starting',
     ready: 'ready',
     silent: 'not answering',
+    noEtcd: 'etcd is stopped',
     dead: 'stopped',
     /** What follows after the stage with this name. */
     after: {
@@ -163,6 +164,12 @@ export const english = {
     heap: 'of which Go heap in use',
     goroutines: 'Goroutines',
     requests: 'Requests in flight',
+    etcd: {
+      stop: 'Stop etcd',
+      start: 'Start etcd',
+      about: 'Without etcd, /readyz fails and writes wait. Nothing is lost.',
+      isStopped: 'etcd is stopped: /readyz fails, and writes wait until it is there again.',
+    },
     home: 'Runs in',
     homes: {
       shared: 'a worker shared by all tabs of this site',

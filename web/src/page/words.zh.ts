@@ -119,6 +119,7 @@ export const chinese: Words = {
     busy: '启动中',
     ready: '就绪',
     silent: '无响应',
+    noEtcd: 'etcd 已停止',
     dead: '已停止',
     after: {
       compile: '存储',
@@ -153,6 +154,12 @@ export const chinese: Words = {
     heap: '其中正在使用的 Go 堆',
     goroutines: 'goroutine 数',
     requests: '处理中的请求',
+    etcd: {
+      stop: '停止 etcd',
+      start: '启动 etcd',
+      about: '没有 etcd 时，/readyz 会失败，写请求会等待。不会丢失任何内容。',
+      isStopped: 'etcd 已停止：/readyz 失败，写请求会一直等到它恢复。',
+    },
     home: '运行位置',
     homes: {
       shared: '由本站点所有标签页共享的 worker',

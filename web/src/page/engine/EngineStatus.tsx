@@ -9,6 +9,7 @@ import {
   engineSilent,
   engineState,
   engineStats,
+  etcdStopped,
   home,
   refreshStats,
   restartEngine,
@@ -29,7 +30,9 @@ export function EngineStatus() {
           <>
             <span class="lamp" aria-hidden="true" />
             <span class="pill-words">{phaseWord(state)}</span>
-            {state?.phase === 'ready' && <ReadyFigures startMs={state.startMs} />}
+            {state?.phase === 'ready' && !etcdStopped.value && (
+              <ReadyFigures startMs={state.startMs} />
+            )}
           </>
         }
       >
@@ -62,7 +65,8 @@ export function progressWords(state: EngineState): string {
       return words.engine.starting(after[state.stage] ?? state.stage);
     }
     case 'ready':
-      return engineSilent.value ? words.engine.silent : words.engine.ready;
+      if (engineSilent.value) return words.engine.silent;
+      return etcdStopped.value ? words.engine.noEtcd : words.engine.ready;
     case 'dead':
       return words.engine.dead;
     default:
@@ -81,7 +85,8 @@ function ReadyFigures({ startMs }: { startMs: number }) {
 }
 
 function lamp(state: EngineState | null): string {
-  if (state?.phase === 'ready') return engineSilent.value ? 'is-late' : 'is-ready';
+  if (state?.phase === 'ready')
+    return engineSilent.value || etcdStopped.value ? 'is-late' : 'is-ready';
   return state?.phase === 'dead' ? 'is-dead' : 'is-busy';
 }
 
@@ -158,6 +163,7 @@ export function EngineDetails() {
           value={details.transports[controlled.value ? 'service-worker' : api().transport]}
         />
       </dl>
+      <Etcd />
       {without && (
         <p class="faint">
           {without.reason === 'refused'
@@ -166,6 +172,25 @@ export function EngineDetails() {
         </p>
       )}
     </>
+  );
+}
+
+/** What the API server stores objects in, and what happens without it. */
+function Etcd() {
+  const stopped = etcdStopped.value;
+  if (stopped === null) return null;
+  const { etcd } = words.details;
+  return (
+    <p class="etcd" role="status">
+      <button
+        type="button"
+        class={`button small ${stopped ? 'primary' : ''}`}
+        onClick={() => void import('../control/etcd').then(({ setEtcd }) => setEtcd(!stopped))}
+      >
+        {stopped ? etcd.start : etcd.stop}
+      </button>{' '}
+      <span class="faint">{stopped ? etcd.isStopped : etcd.about}</span>
+    </p>
   );
 }
 

@@ -20,6 +20,9 @@ export const engineState = signal<EngineState | null>(null);
 export const engineStats = signal<EngineStats | null>(null);
 /** The worker has not answered for a while: it computes, or hangs. */
 export const engineSilent = signal(false);
+
+/** Whether the cluster's etcd is stopped; null before the engine has told. See control/etcd.ts. */
+export const etcdStopped = signal<boolean | null>(null);
 export const home = signal<Home>('shared');
 export const controlled = signal(false);
 export const withoutServiceWorker = signal<WithoutServiceWorker | null>(null);

@@ -1,10 +1,11 @@
 import { chooseBundle, saveBundle, saveManifests, told } from '../control/bundles';
 import { engineClock, SPEEDS, setClock } from '../control/clock';
 import { clusters, duplicate, reset, shownTitle } from '../control/clusters';
+import { setEtcd } from '../control/etcd';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
 import { CLUSTERS_PATH } from '../control/room';
 import { words as controlWords } from '../control/words';
-import { notice, restartEngine } from '../engine/cluster';
+import { etcdStopped, notice, restartEngine } from '../engine/cluster';
 import { clusterHere, switchTo } from '../engine/here';
 import { LANGUAGES, type Language, language } from '../language/current';
 import { changeLanguage } from '../language/LanguageMenu';
@@ -66,6 +67,7 @@ export function ownCommands(): readonly PaletteCommand[] {
         run: () => void changeLanguage(id),
       })),
     ...namedClusters(),
+    ...etcdCommands(),
     {
       id: 'restart',
       group: palette.engine,
@@ -143,6 +145,21 @@ function namedClusters(): readonly PaletteCommand[] {
       run: () => {
         if (confirm(text.resetAsk(here))) attempt(reset(clusterHere));
       },
+    },
+  ];
+}
+
+function etcdCommands(): readonly PaletteCommand[] {
+  const stopped = etcdStopped.value;
+  if (stopped === null) return [];
+  const { start, stop } = words.details.etcd;
+  return [
+    {
+      id: 'etcd',
+      group: words.palette.engine,
+      label: stopped ? start : stop,
+      keywords: 'etcd stop start readyz',
+      run: () => setEtcd(!stopped),
     },
   ];
 }
