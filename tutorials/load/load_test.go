@@ -82,7 +82,7 @@ func TestLessonIsRead(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	blocks := l.Texts["en"].Sections[0].Blocks
-	if len(blocks) != 2 || blocks[0].HTML != `<p>Do <a href="#/lesson/part/one/first">this</a>.</p>` ||
+	if len(blocks) != 2 || blocks[0].HTML != `<p>Do <a href="#/lesson/part/one/1">this</a>.</p>` ||
 		blocks[1].Language != "sh" || blocks[1].Actions[0] != "run" || blocks[1].Text != "kubectl get cm" {
 		t.Errorf("%+v", blocks)
 	}

@@ -29,7 +29,7 @@ func TestPictureBecomesPartOfTheText(t *testing.T) {
 	}
 	const want = `<svg viewBox="0 0 400 90" fill="none" stroke="currentColor" role="img" aria-label="A &#34;small&#34; one">` +
 		`<g class="ink-get ink-code"><path d="M0 0h9"></path></g><text x="1" y="2">a &lt; b &amp; c</text></svg>` +
-		`<p>Do <a href="#/lesson/part/one/first">this</a>.</p>`
+		`<p>Do <a href="#/lesson/part/one/1">this</a>.</p>`
 	if got := l.Texts["en"].Sections[0].Blocks[0].HTML; got != want {
 		t.Errorf("the text is\n%s\nand should be\n%s", got, want)
 	}

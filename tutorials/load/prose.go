@@ -247,7 +247,7 @@ func (d *document) refuse(root ast.Node) {
 				d.problem(d.file, d.line(n), "a code block stands by itself, not in a list or quotation")
 			}
 		case *ast.Link:
-			d.link(n, string(n.Destination))
+			n.Destination = []byte(d.link(n, string(n.Destination)))
 		case *ast.Image:
 			if pictureIn(n.Parent()) != n || n.Parent().Parent().Kind() != ast.KindDocument {
 				d.problem(d.file, d.line(n), "a picture stands by itself, not in a line of text, a list or a quotation")
@@ -263,25 +263,35 @@ var (
 	hosts = []string{"https://kubernetes.io/", "https://github.com/kubernetes/", "https://www.rfc-editor.org/"}
 )
 
-// link refuses an address that leads nowhere.
-func (d *document) link(n ast.Node, address string) {
+// headings are those of steps, with their ids.
+var headings = regexp.MustCompile(`(?m)^## .*\{#([a-z0-9-]+)\}\s*$`)
+
+// link refuses an address that leads nowhere. It returns the address as the page has it, in which steps have numbers.
+func (d *document) link(n ast.Node, address string) string {
 	if m := addressPattern.FindStringSubmatch(address); m != nil {
 		if !d.known[m[1]] {
 			d.problem(d.file, d.line(n), "dead link: there is no lesson %s", m[1])
-			return
+			return address
 		}
 		if m[2] == "" {
-			return
+			return address
 		}
 		other, err := fs.ReadFile(d.fs, m[1]+"/en.md")
-		if err != nil || !bytes.Contains(other, []byte("{#"+m[2]+"}")) {
-			d.problem(d.file, d.line(n), "dead link: lesson %s has no step %s", m[1], m[2])
+		if err != nil {
+			return address // said of that lesson
 		}
-		return
+		for i, heading := range headings.FindAllSubmatch(other, -1) {
+			if string(heading[1]) == m[2] {
+				return fmt.Sprintf("#/lesson/%s/%d", m[1], i+1)
+			}
+		}
+		d.problem(d.file, d.line(n), "dead link: lesson %s has no step %s", m[1], m[2])
+		return address
 	}
 	if !slices.ContainsFunc(hosts, func(host string) bool { return strings.HasPrefix(address, host) }) {
 		d.problem(d.file, d.line(n), "dead link: %s is neither #/lesson/part/lesson/step nor below %s", address, strings.Join(hosts, ", "))
 	}
+	return address
 }
 
 // tooLong looks at the section that ends.
