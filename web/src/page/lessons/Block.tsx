@@ -118,11 +118,25 @@ function CodeBlock({ block }: { block: Code }) {
   );
 }
 
-/** A long line goes on below, further in than it begins. A table would not be read so: it scrolls. */
+/** A word that is longer may be divided, in characters. */
+const LONG = 40;
+
+/**
+ * A long line goes on below, further in than it begins. A browser would divide `--dry-run` at each of its hyphens, too. A
+ * table would not be read so: it scrolls.
+ */
 const lines = (text: string) =>
   text.split(/(?<=\n)/).map((line, i) => (
     <span key={i} class="code-line" style={{ '--indent': `${line.search(/\S|$/)}ch` }}>
-      {line}
+      {line.split(/(\s+)/).map((word, at) =>
+        word.length < LONG && word.includes('-') ? (
+          <span key={at} class="code-word">
+            {word}
+          </span>
+        ) : (
+          word
+        ),
+      )}
     </span>
   ));
 
