@@ -128,6 +128,7 @@ func TestFaultsAreRefused(t *testing.T) {
 		{"dead link", en, "#/lesson/part/one/first", "#/lesson/part/three", "part/one/en.md:7: dead link: there is no lesson part/three"},
 		{"dead link to a step", en, "#/lesson/part/one/first", "#/lesson/part/one/last", "part/one/en.md:7: dead link: lesson part/one has no step last"},
 		{"link elsewhere", en, "#/lesson/part/one/first", "https://example.com/", "dead link"},
+		{"a sentence that is a list", en, "Do [", "409. Do [", "part/one/en.md:7: a list begins with 409"},
 		{"raw HTML", en, "Do [", "Do <b>now</b> [", "part/one/en.md:7: HTML is not allowed"},
 		{"other code in the translation", en, "```sh run", "```sh put", "part/one/zh.md: section first: its code blocks are sh run, and in en.md sh put"},
 		{"too many words", en, "Do [", strings.Repeat("word ", 120) + "[", "121 words are too many"},

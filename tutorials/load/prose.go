@@ -240,6 +240,10 @@ func (d *document) refuse(root ast.Node) {
 		switch n := n.(type) {
 		case *ast.HTMLBlock, *ast.RawHTML:
 			d.problem(d.file, d.line(n), "HTML is not allowed: write Markdown")
+		case *ast.List:
+			if n.IsOrdered() && n.Start != 1 { // the page would count from 1
+				d.problem(d.file, d.line(n), `a list begins with %d: a sentence that does begins with %d\.`, n.Start, n.Start)
+			}
 		case *ast.CodeBlock:
 			d.problem(d.file, d.line(n), "an indented code block has no language: use ```")
 		case *ast.FencedCodeBlock:
