@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, launch, PATIENCE, ready } from './browser';
+import { controlled, keepForOffline, launch, PATIENCE, ready } from './browser';
 import type { Site } from './site';
 
 // The layout for a host that can do nothing: it sends files as they are, in a folder, without headers of ours.
@@ -85,10 +85,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
   });
   expect(violated).toBe('connect-src');
 
-  await page.evaluate(async () => {
-    const { active } = await navigator.serviceWorker.ready;
-    active?.postMessage({ type: 'keep-module' });
-  });
+  await keepForOffline(page);
   const kept = () =>
     page.evaluate(async () => {
       const names = (await caches.keys()).filter((name) => name.endsWith('kubetab-module'));

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage } from './browser';
+import { launch, openPage, PATIENCE } from './browser';
 import { plain, type Site } from './site';
 
 // What wasm/split has cut off the module: it is kept with a first visit, and who cannot have it fails alone.
@@ -15,8 +15,12 @@ afterAll(async () => {
   await browser?.close();
 });
 
-async function visit(site: Site): Promise<{ context: BrowserContext; page: Page }> {
+async function visit(
+  site: Site,
+  before?: () => void,
+): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext();
+  if (before) await context.addInitScript(before);
   return { context, page: await openPage(context, site.url) };
 }
 
@@ -39,22 +43,20 @@ const screen = (page: Page) => page.locator('.terminal .xterm-rows').innerText()
 
 test('a first visit is enough to ask for anything without a network', async () => {
   const site = await plain();
-  const { context, page } = await visit(site);
-  const files = (await isCut(page)) ? 3 : 2;
-  await page.evaluate(async () => {
-    const { active } = await navigator.serviceWorker.ready;
-    active?.postMessage({ type: 'keep-module' });
+  const { context, page } = await visit(site, () => {
+    window.keepsModule = true; // which the page asks for by itself
   });
+  const files = (await isCut(page)) ? 3 : 2;
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
-  await expect.poll(kept, { timeout: 110_000, interval: 200 }).toBe(files);
+  await expect.poll(kept, { timeout: 4 * PATIENCE, interval: 200 }).toBe(files);
   await site.close();
   const answer = await get(page, 'openapi/v2');
   expect(answer).toMatchObject({ status: 200 });
   expect(answer.text).toContain('"swagger"');
   expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
   await context.close();
-}, 200_000);
+}, 600_000);
 
 // /statusz is not in the profile.
 test('what cannot be had fails alone, and is there when the network is', async ({ skip }) => {
@@ -64,7 +66,6 @@ test('what cannot be had fails alone, and is there when the network is', async (
   if (!(await isCut(page))) skip();
 
   await page.goto(`${site.url}#terminal`);
-  await page.locator('.terminal').waitFor();
   await type(page, 'kubectl get --raw /statusz');
   const unwrapped = async () => (await screen(page)).replaceAll('\n', '');
   await expect.poll(unwrapped, { timeout: 60_000 }).toMatch(/could not be downloaded/);

@@ -1,6 +1,14 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, launch, openPage, PATIENCE, ready, stopServiceWorkers } from './browser';
+import {
+  controlled,
+  keepForOffline,
+  launch,
+  openPage,
+  PATIENCE,
+  ready,
+  stopServiceWorkers,
+} from './browser';
 import { plain, type Site } from './site';
 
 // Copies of the page on one origin: at its root, in a folder, and in a folder of another build. A copy is at home in its
@@ -92,10 +100,7 @@ test('each copy has a cluster, a service worker and a storage of its own', async
     [docs, '/docs/kubetab/ kubetab-module'],
     [root, 'kubetab-module'],
   ] as const) {
-    await page.evaluate(async () => {
-      const { active } = await navigator.serviceWorker.ready;
-      active?.postMessage({ type: 'keep-module' });
-    });
+    await keepForOffline(page);
     await expect.poll(() => kept(name), { timeout: 4 * PATIENCE }).toBeGreaterThan(0);
   }
   expect(await kept('/docs/kubetab/ kubetab-module')).toBeGreaterThan(0);

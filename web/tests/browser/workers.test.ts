@@ -4,7 +4,9 @@ import {
   controlled,
   inFlight,
   inSharedWorker,
+  keepForOffline,
   openPage,
+  PATIENCE,
   ready,
   settlesTo,
   sharedWorkers,
@@ -240,13 +242,10 @@ test('the page opens without a network, and the engine starts again from what wa
   const cut = await page.evaluate(
     async () => 'rest' in (await (await fetch('manifest.json')).json()).module,
   );
-  await page.evaluate(async () => {
-    const { active } = await navigator.serviceWorker.ready;
-    active?.postMessage({ type: 'keep-module' });
-  });
+  await keepForOffline(page);
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
-  await expect.poll(kept, { timeout: 110_000, interval: 200 }).toBe(cut ? 3 : 2);
+  await expect.poll(kept, { timeout: 4 * PATIENCE, interval: 200 }).toBe(cut ? 3 : 2);
   await context.setOffline(true);
   await page.reload();
   await ready(page);
@@ -266,12 +265,12 @@ test('the page opens without a network, and the engine starts again from what wa
       return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
     },
     null,
-    { timeout: 110_000 },
+    { timeout: 4 * PATIENCE },
   );
   // It registers when the engine is ready.
   await expect.poll(() => get(page, '/api/v1/nodes/node-3')).toBe(200);
   await context.setOffline(false);
-});
+}, 900_000);
 
 test('with no page open there is no way to an engine: a Status says what to do', async () => {
   await stopServiceWorkers(page);
