@@ -114,6 +114,8 @@ func cut(m *module, hot, parked []bool) (engine, rest []byte, err error) {
 // than the profile is made.
 var always = []string{
 	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
+	// What the runtime calls while it holds the thread, and then cannot wait for.
+	"internal/abi.", "internal/bytealg.", "internal/chacha8rand.", "internal/cpu.", "internal/stringslite.",
 	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
 	// Whoever waits for one of them may hold a lock that all need.
 	"sync.", "sync/atomic.", "internal/sync.", "time.",
