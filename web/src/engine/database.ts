@@ -80,9 +80,29 @@ export function siteOf(base: string): string {
 /**
  * @param site path of the site, with a slash at its end; a copy of the page in another folder has another database, because
  *   one of another build may have another form
- * @returns rejects where storage is closed to this site
+ * @returns rejects where storage is closed to this site, or the browser cannot open the database for two seconds
  */
-export function openDatabase(site: string): Promise<Database> {
+export async function openDatabase(site: string): Promise<Database> {
+  for (const wait of AGAIN) {
+    try {
+      return await openOnce(site);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+  return openOnce(site);
+}
+
+/** After how long opening is tried again, in ms. */
+const AGAIN = [100, 400, 1500];
+
+/** What a browser says while files of the database are in use, as by one that was killed and has not ended. */
+function isPassing(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'UnknownError';
+}
+
+function openOnce(site: string): Promise<Database> {
   return openDB<KeptRecords>(nameIn(site, 'kubetab'), 1, {
     upgrade: (database) => void database.createObjectStore(STORE),
   });

@@ -221,6 +221,29 @@ test('a record that cannot be read is told, and left as it is', async () => {
   expect(await entriesOf(own())).toEqual([['z', 9]]);
 });
 
+test('a database that the browser cannot open at first is opened a moment later', async () => {
+  await fill(own(), { a: [1] });
+  const open = vi.spyOn(indexedDB, 'open').mockImplementationOnce(() => {
+    throw new DOMException('Internal error opening backing store', 'UnknownError');
+  });
+  const next = own();
+  const told: (Unkept | null)[] = [];
+  next.onUnkept = (unkept) => told.push(unkept);
+  expect(await entriesOf(next)).toEqual([['a', 1]]);
+  expect(told).toEqual([]);
+  expect(open).toHaveBeenCalledTimes(2);
+  open.mockRestore();
+});
+
+test('storage that is closed is not asked twice', async () => {
+  const open = vi.spyOn(indexedDB, 'open').mockImplementation(() => {
+    throw new DOMException('denied', 'SecurityError');
+  });
+  await expect(openDatabase(SITE)).rejects.toThrow('denied');
+  expect(open).toHaveBeenCalledTimes(1);
+  open.mockRestore();
+});
+
 test('a copy of the page in another folder has a database of its own', async () => {
   for (const [site, record] of [
     ['/', bytes(1)],
