@@ -60,12 +60,21 @@ func (h *held) add(text string) bool {
 
 func (h *held) remove(text string) { *h -= held(len(text) + perLine) }
 
+// mostGrowth is by how many bytes live objects may grow while a program runs. All
+// objects may take twice of what live ones may: the collector lets as much again
+// gather. What the API server takes for the program's requests is among them, and
+// natively what other engines of the process take. WebAssembly has 4 GB, and what
+// doubles is stopped one step too late.
+var mostGrowth uint64 = 512 << 20
+
+func init() {
+	if runtime.GOARCH == "wasm" {
+		mostGrowth = 384 << 20
+	}
+}
+
 // What an interpreter may take of the process, which is the API server's as well.
 const (
-	// mostGrowth is by how many bytes live objects may grow while a program runs. All
-	// objects may take twice of what live ones may: the collector lets as much again
-	// gather. A tab has 4 GB, and what doubles is stopped one step too late.
-	mostGrowth = 256 << 20
 	// lookAtSteps is how long ago the last look must be for a step of a program to
 	// look.
 	lookAtSteps = 5 * time.Millisecond

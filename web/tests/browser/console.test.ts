@@ -69,7 +69,7 @@ test('the first visit is usable at once, says in numbers what it does, and ends 
 test('fetch in the page is answered by kube-apiserver', async () => {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   const version = await page.evaluate(async () => (await fetch('/version')).json());
-  expect(version).toMatchObject({ gitVersion: expect.stringMatching(/^v1\.37\.0\+kubetab/) });
+  expect(version).toMatchObject({ gitVersion: expect.stringMatching(/^v1\.37\.2\+kubetab/) });
 });
 
 test('a table is shown as a table, with the columns of the server', async () => {
