@@ -198,12 +198,13 @@ type nodes struct {
 
 	mu    sync.Mutex
 	names []string
-	ips   int
+
+	ips map[types.UID]string // of Pods
 }
 
 func runNodes(ctx context.Context, client kubernetes.Interface) (*nodes, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	n := &nodes{client: client}
+	n := &nodes{client: client, ips: map[types.UID]string{}}
 	pods, err := client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
 	if err != nil {
 		cancel()
@@ -262,8 +263,12 @@ func (n *nodes) handle(ctx context.Context, pod *corev1.Pod) error {
 	case pod.Status.Phase != corev1.PodPending:
 		return nil
 	}
-	n.ips++
-	ip := fmt.Sprintf("10.1.%d.%d", n.ips/250, n.ips%250+1)
+	// A second event may tell of the Pod as it was before its status was written.
+	ip := n.ips[pod.UID]
+	if ip == "" {
+		ip = fmt.Sprintf("10.1.%d.%d", len(n.ips)/250, len(n.ips)%250+1)
+		n.ips[pod.UID] = ip
+	}
 	ready, running := true, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 	phase := corev1.PodRunning
 	if code, ok := pod.Annotations[annotationExit]; ok {

@@ -357,6 +357,8 @@ export class MemoryFiles {
    * A callback within the call is a call into Go inside of one that has not returned. Go's turn begins anew with it (see
    * runtime/lock_js.go in wasm/patch), so a program that writes a file piece by piece would have JavaScript wait for the
    * whole file: no request, timer or Ctrl-C would arrive. Calls beyond `turn` are therefore answered in a task of their own.
+   * What goes to standard output and error is answered at once all the same. A handler of a call from JavaScript may log, or
+   * wait for somebody who does, and Go does not return to JavaScript before it has ended.
    *
    * @param {object} scope globalThis
    * @param {object} [options]
@@ -379,9 +381,10 @@ export class MemoryFiles {
     for (const [name, call] of Object.entries(this.#functions)) {
       fs[name] = (...args) => {
         const done = args.pop();
+        if (name === 'write' && args[0] <= 2) return done(null, fs.writeSync(args[0], args[1]));
         let result;
         try {
-          result = name === 'write' && args[0] <= 2 ? fs.writeSync(args[0], args[1]) : call(...args);
+          result = call(...args);
         } catch (error) {
           if (!error.code) throw error;
           return answer(done, error);

@@ -268,3 +268,15 @@ test('a program that does nothing but use files lets JavaScript have its turn', 
   }
   assert.ok(calls > 1, 'the first calls are answered at once');
 });
+
+test('what goes to standard output and error is answered within the call, whatever else waits for a task', async () => {
+  const scope = memory({ turn: 0 });
+  const answered = [];
+  const ended = new Promise((end) => {
+    scope.fs.mkdir('/tmp/late', 0o755, () => end(answered.push('mkdir')));
+  });
+  for (const fd of [1, 2]) scope.fs.write(fd, new Uint8Array(1), 0, 1, null, () => answered.push(fd));
+  assert.deepEqual(answered, [1, 2]);
+  await ended;
+  assert.deepEqual(answered, [1, 2, 'mkdir']);
+});
