@@ -69,7 +69,7 @@ var mostGrowth uint64 = 512 << 20
 
 func init() {
 	if runtime.GOARCH == "wasm" {
-		mostGrowth = 384 << 20
+		mostGrowth = 256 << 20
 	}
 }
 
