@@ -200,8 +200,8 @@ test-go: $(call needs,native)
 	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
-WITH_RACE := ./core/clock ./core/coreutils ./core/etcd ./core/etcd/internal/... ./core/itemjson ./core/node/container \
-	./core/shell/awk ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
+WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/node/container \
+	./internal/unix/awk ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
 
 .PHONY: test-race
 test-race:
@@ -215,6 +215,7 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 .PHONY: test-js
 test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
+	@scripts/step "interpreters give way on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils -run "GiveWay|StepAFew"
 	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/
 
 # The tests of the edge Worker have packages of their own: workerd is in them, 165 MB with it.
@@ -272,6 +273,7 @@ test-rare: native wasm ## what takes long and proves little more than test: a mo
 .PHONY: test-endless
 test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe, with a table of how long it waited; the tests have samples (20 minutes)
 	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core/shell -run TestEndlessLines
+	@KUBETAB_EVERY_LINE=1 KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/doubling.test.mjs
 	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
 
 # How many minutes the monkey plays, and what it plays depends on; it prints its seed.
@@ -321,6 +323,15 @@ RTT  ?= 40
 .PHONY: bench-line
 bench-line: build chromium ## what a first visit over a line of MBIT=20 and RTT=40 waits for, and how many bytes travel until then
 	@node web/build/measure-line.mjs --mbit $(MBIT) --rtt $(RTT)
+
+# The functions of the module by their numbers, as make wasm has cut it: a profiler knows no names.
+.PHONY: flame
+flame: build chromium ## where the time goes in Chromium, as tables and as flame graphs in build/flame; WHAT='start get "kubectl get pods -A"'
+	@mkdir -p build/flame
+	@go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -names build/flame/names.json -o build/flame/engine.wasm -rest build/flame/rest.wasm build/wasm/whole.wasm
+	@cmp build/flame/engine.wasm build/wasm/kubetab.wasm
+	@rm build/flame/engine.wasm build/flame/rest.wasm
+	@node web/build/flame.mjs $(WHAT)
 
 .PHONY: lesson
 lesson: ## begin the lesson NAME=part/lesson, or watch it: what is wrong with it, and how it plays

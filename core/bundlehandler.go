@@ -17,7 +17,9 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/internal/records"
 	"github.com/kubetab/kubetab/core/manifests"
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // BundlePath answers a GET with the cluster as a bundle, and a POST of a bundle with
@@ -68,7 +70,7 @@ func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
 	}
 	counts := map[metav1.TypeMeta]int{}
 	for _, r := range b.State.Records {
-		if of, ok := storedType(r.Value); ok && !internalKinds[of.Kind] {
+		if of, ok := records.Type(r.Value); ok && !records.IsInternal(of.Kind) {
 			counts[of]++
 		}
 	}
@@ -96,7 +98,7 @@ func installBundle(server *genericapiserver.GenericAPIServer, s saving) {
 			checkBundle(w, r)
 		default:
 			w.Header().Set("Allow", "GET, POST")
-			writeStatus(w, metav1.Status{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed, Message: "a bundle is made with GET and looked at with POST"})
+			status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a bundle is made with GET and looked at with POST")
 		}
 	}))
 }
@@ -107,7 +109,7 @@ func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
 	if query.Has("secrets") {
 		with, err := strconv.ParseBool(query.Get("secrets"))
 		if err != nil {
-			writeStatus(w, metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: fmt.Sprintf("bundle: secrets=%s: give true or false", query.Get("secrets"))})
+			status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: secrets=%s: give true or false", query.Get("secrets")))
 			return
 		}
 		options.NoSecrets = !with
@@ -118,7 +120,7 @@ func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
 	case "manifests":
 		format = bundleFormat{".zip", "application/zip", writeManifests}
 	default:
-		writeStatus(w, metav1.Status{Code: http.StatusBadRequest, Reason: metav1.StatusReasonBadRequest, Message: fmt.Sprintf("bundle: as=%s: give manifests, or nothing for a bundle", as)})
+		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: as=%s: give manifests, or nothing for a bundle", as))
 		return
 	}
 	b, err := s.save(r.Context(), options)
@@ -127,7 +129,7 @@ func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
 		err = format.write(&file, b)
 	}
 	if err != nil {
-		writeStatus(w, metav1.Status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "bundle: " + err.Error()})
+		status.Refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "bundle: "+err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", format.mediaType)
@@ -160,9 +162,9 @@ func checkBundle(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, bundle.ErrTooLarge):
-		writeStatus(w, metav1.Status{Code: http.StatusRequestEntityTooLarge, Reason: metav1.StatusReasonRequestEntityTooLarge, Message: err.Error()})
+		status.Refuse(w, http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, err.Error())
 	case err != nil:
-		writeStatus(w, metav1.Status{Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: err.Error()})
+		status.Refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error())
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/internal/records"
 	"github.com/kubetab/kubetab/core/manifests"
 )
 
@@ -19,7 +20,7 @@ func Manifests(b *bundle.Bundle) ([]manifests.File, error) {
 	var objects []*unstructured.Unstructured
 	for i, r := range b.State.Records {
 		// Notes of the API server to itself, some of which are objects.
-		if of, ok := storedType(r.Value); ok && internalKinds[of.Kind] || strings.HasPrefix(r.Key, storagePrefix+"/masterleases/") {
+		if of, ok := records.Type(r.Value); ok && records.IsInternal(of.Kind) || strings.HasPrefix(r.Key, records.Prefix+"/masterleases/") {
 			continue
 		}
 		object, err := asUnstructured(r.Key, r.Value)
@@ -34,7 +35,7 @@ func Manifests(b *bundle.Bundle) ([]manifests.File, error) {
 // asUnstructured reads a record, in the version of its kind that kubectl prefers: some are
 // stored in one that is no longer served.
 func asUnstructured(key string, record []byte) (*unstructured.Unstructured, error) {
-	gvk, object, err := decoded(key, record)
+	gvk, object, err := records.Decode(key, record)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func asUnstructured(key string, record []byte) (*unstructured.Unstructured, erro
 
 // preferred converts an object to the first version of its group that has its kind.
 func preferred(object runtime.Object, gvk schema.GroupVersionKind) (runtime.Object, schema.GroupVersionKind, error) {
-	for _, scheme := range schemes {
+	for _, scheme := range records.Schemes {
 		if !scheme.Recognizes(gvk) {
 			continue
 		}

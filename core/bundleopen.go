@@ -16,7 +16,9 @@ import (
 	"k8s.io/kubernetes/pkg/kubeapiserver"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // ErrBundle is in the errors of CheckBundle and Config.Open for a bundle that no
@@ -34,14 +36,17 @@ type Opening struct {
 	Exact bool
 	// LeftOut is what this build cannot read of another version's bundle.
 	LeftOut []etcd.LeftOut
-
-	entries []etcd.Entry
+	// Entries are for resume.Config, with OfOtherBuild unless Exact, and for an engine
+	// that was frozen: for Become if Exact, and otherwise for TakeOver, whose base is
+	// nothing.
+	Entries []etcd.Entry
 }
 
 // CheckBundle has upstream's codecs read each record of b, which is one that
 // bundle.Read has returned. It fails with ErrBundle: for a bundle of this version of
 // Kubernetes with the first record that cannot be read or that is not what its key
-// says, and for all with settings that an engine does not start with.
+// says, and for all with settings that an engine does not start with, or a clock that
+// no engine has.
 func CheckBundle(b *bundle.Bundle) (Opening, error) {
 	o := Opening{Exact: b.Kubernetes == version.Get().GitVersion && b.State.Revision <= mostRevision}
 	for i, r := range b.State.Records {
@@ -59,13 +64,16 @@ func CheckBundle(b *bundle.Bundle) (Opening, error) {
 	if err := cfg.Check(); err != nil {
 		return Opening{}, fmt.Errorf("%w: its settings: %w", ErrBundle, err)
 	}
+	if speed := b.Clock.Speed; speed != 0 && !(speed > 0 && speed <= maxSpeed) {
+		return Opening{}, fmt.Errorf("%w: its clock has the speed %v, and up to %d is possible", ErrBundle, speed, maxSpeed)
+	}
 	state := b.State
 	if !o.Exact {
 		// Resource versions are new ones, and there need not be more than records.
 		state = state.Renumbered()
 	}
 	var err error
-	if o.entries, err = state.Entries(); err != nil {
+	if o.Entries, err = state.Entries(); err != nil {
 		return Opening{}, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	return o, nil
@@ -74,7 +82,7 @@ func CheckBundle(b *bundle.Bundle) (Opening, error) {
 // Open has New begin with the cluster in b: its objects, with their UIDs, times and,
 // if Opening.Exact, resource versions; its settings, in place of those in c; and its
 // clock, if c has one. A Store must be empty. Keys and CA are those of c. What is left
-// out is told to OnLeftOut, too.
+// out is told to Resume.OnLeftOut, too.
 //
 // It fails as CheckBundle does; c is as it was then.
 func (c *Config) Open(b *bundle.Bundle) (Opening, error) {
@@ -83,22 +91,23 @@ func (c *Config) Open(b *bundle.Bundle) (Opening, error) {
 		return Opening{}, err
 	}
 	if c.Clock != nil {
-		if b.Clock.Speed != 0 {
-			if b.Clock.Speed > maxSpeed {
-				return Opening{}, fmt.Errorf("%w: its clock has the speed %v, and %d is possible", ErrBundle, b.Clock.Speed, maxSpeed)
-			}
-			if err := c.Clock.SetRate(b.Clock.Speed); err != nil {
-				return Opening{}, fmt.Errorf("%w: its clock: %w", ErrBundle, err)
-			}
-		}
-		_ = c.Clock.Step(b.Clock.Ahead) // bundle.Read takes none below zero
-		if b.Clock.Paused {
-			c.Clock.Pause()
-		}
+		SetClock(c.Clock, b.Clock)
 	}
 	c.set(b.Settings)
-	c.Entries, c.OfOtherBuild = o.entries, !o.Exact
+	c.Resume.Entries, c.Resume.OfOtherBuild = o.Entries, !o.Exact
 	return o, nil
+}
+
+// SetClock makes c, which shows the real time, show that of a bundle which CheckBundle
+// has accepted.
+func SetClock(c *clock.Clock, of bundle.Clock) {
+	if of.Speed != 0 {
+		_ = c.SetRate(of.Speed) // CheckBundle takes none that it refuses
+	}
+	_ = c.Step(of.Ahead) // bundle.Read takes none below zero
+	if of.Paused {
+		c.Pause()
+	}
 }
 
 func (c *Config) set(s bundle.Settings) {
@@ -114,11 +123,11 @@ func (c *Config) set(s bundle.Settings) {
 // from anybody: it cannot be read, or is not what its key says. One such record would
 // keep the server from listing all others of that resource.
 func unopenable(key string, record []byte) error {
-	gvk, object, err := decoded(key, record)
+	gvk, object, err := records.Decode(key, record)
 	if err != nil {
 		return err
 	}
-	rest := strings.TrimPrefix(key, storagePrefix+"/")
+	rest := strings.TrimPrefix(key, records.Prefix+"/")
 	if object != nil {
 		accessor, err := meta.Accessor(object)
 		if err != nil {
@@ -133,9 +142,9 @@ func unopenable(key string, record []byte) error {
 	return misplaced(rest, []string{gvk.Group + "/"}, custom.Namespace, custom.Name)
 }
 
-// places are where objects of a kind are kept below storagePrefix.
+// places are where objects of a kind are kept below records.Prefix.
 func places(gvk schema.GroupVersionKind) []string {
-	if internalKinds[gvk.Kind] {
+	if records.IsInternal(gvk.Kind) {
 		return []string{"ranges/"}
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(gvk)
@@ -152,11 +161,11 @@ func places(gvk schema.GroupVersionKind) []string {
 	return found
 }
 
-// misplaced says whether key, below storagePrefix, is not one that upstream's
+// misplaced says whether key, below records.Prefix, is not one that upstream's
 // registries give to an object of that name in one of the places.
 func misplaced(key string, places []string, namespace, name string) error {
 	if !slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(key, place) }) {
-		return fmt.Errorf("its key is not below %s%s", storagePrefix+"/", places[0])
+		return fmt.Errorf("its key is not below %s%s", records.Prefix+"/", places[0])
 	}
 	if name == "" {
 		return nil // allocators and leases of API servers have none

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // SaveOptions say what a bundle holds besides objects.
@@ -59,7 +60,7 @@ func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error)
 		return nil, fmt.Errorf("reach the store: %w", err)
 	}
 	defer store.Close()
-	state, err := etcd.ReadState(ctx, store.Client, storagePrefix+"/")
+	state, err := etcd.ReadState(ctx, store.Client, records.Prefix+"/")
 	if err != nil {
 		return nil, fmt.Errorf("read the store: %w", err)
 	}
@@ -95,11 +96,11 @@ func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error)
 }
 
 const (
-	secretsPrefix    = storagePrefix + "/secrets/"
-	configMapsPrefix = storagePrefix + "/configmaps/"
+	secretsPrefix    = records.Prefix + "/secrets/"
+	configMapsPrefix = records.Prefix + "/configmaps/"
 	// trustPrefix begins the names that upstream's
 	// kube-apiserver-serving-clustertrustbundle-publisher-controller gives.
-	trustPrefix = storagePrefix + "/clustertrustbundles/kubernetes.io:kube-apiserver-serving:"
+	trustPrefix = records.Prefix + "/clustertrustbundles/kubernetes.io:kube-apiserver-serving:"
 )
 
 // withoutIdentity takes out of s what belongs to one cluster alone, and all Secrets

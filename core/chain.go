@@ -14,7 +14,6 @@ import (
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	apiextensionsoptions "k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	apiextensionsopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -62,8 +61,12 @@ import (
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
+	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/itemjson"
+	"github.com/kubetab/kubetab/core/internal/records"
 	"github.com/kubetab/kubetab/core/node"
+	"github.com/kubetab/kubetab/core/node/network"
 )
 
 const (
@@ -73,7 +76,6 @@ const (
 	kubeletTimeout  = 5 * time.Second
 	requestTimeout  = 60 * time.Second
 	watchDrain      = 2 * time.Second // how long Close lets watches end by themselves
-	storagePrefix   = "/registry"
 	protobuf        = runtime.ContentTypeProtobuf
 	servicePort     = 443
 	loopbackHost    = "http://in-process"
@@ -97,13 +99,15 @@ type chainConfig struct {
 	servers   []string // storage addresses, see store.go
 	tokens    *serviceAccountTokens
 	dialer    *node.Dialer
+	caches    *watchCaches
 	done      <-chan struct{} // closed when the server is to end
 }
 
 // build assembles apiextensions -> kube-apiserver -> aggregator as
 // cmd/kube-apiserver/app.NewConfig and CreateServerChain do. The configuration
 // is made by hand and not from upstream's options, which want certificates,
-// files and egress; the chain itself is upstream's.
+// files and egress; the chain itself is upstream's. It is long because upstream's two
+// functions are: who moves to another version compares it with them line by line.
 func (c chainConfig) build() (*chain, error) {
 	// What can be refused is refused before upstream starts anything: a chain
 	// that is half built has goroutines that nobody can end.
@@ -118,7 +122,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loopback client: %w", err)
 	}
-	inf := informers.NewSharedInformerFactoryWithOptions(client, informerResync, informers.WithTransform(dropManagedFields))
+	inf := informers.NewSharedInformerFactoryWithOptions(client, informerResync, informers.WithTransform(informerset.DropManagedFields))
 
 	generic, err := c.generic(client, inf, clientCA)
 	if err != nil {
@@ -139,7 +143,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err := etcd.ApplyWithStorageFactoryTo(factory, generic); err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}
-	generic.RESTOptionsGetter = gridCaches{generic.RESTOptionsGetter}
+	generic.RESTOptionsGetter = gridCaches{generic.RESTOptionsGetter, c.caches}
 	etcd.SkipHealthEndpoints = true // the two other servers share the checks of this one
 
 	kube, resolver, err := c.kube(generic, inf, factory, client, clientCA)
@@ -163,7 +167,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("complete the configuration: %w", err)
 	}
-	server, err := createServerChain(completed, writes)
+	server, err := createServerChain(completed, writes, itemjson.New(c.listCache()))
 	if err != nil {
 		return nil, fmt.Errorf("create the server chain: %w", err)
 	}
@@ -185,6 +189,9 @@ func (c chainConfig) build() (*chain, error) {
 			return nil, fmt.Errorf("metrics: %w", err)
 		}
 	}
+	if !c.FixedHeap {
+		forgetDefinitions(generic.OpenAPIV3Config)
+	}
 	if err := installLazyOpenAPI(kubeServer, generic.OpenAPIConfig, generic.OpenAPIV3Config, c.identity()); err != nil {
 		return nil, err
 	}
@@ -198,6 +205,15 @@ func (c chainConfig) build() (*chain, error) {
 		installClock(server.GenericAPIServer, c.Clock)
 	}
 	return &chain{aggregator: server, informers: inf}, nil
+}
+
+// listCache is how many bytes the JSON of what is listed often may take: that of some
+// ten thousand small objects in a FixedHeap.
+func (c chainConfig) listCache() int {
+	if c.FixedHeap {
+		return 2 << 20
+	}
+	return 8 << 20
 }
 
 // identity names everything that changes the OpenAPI documents of built-in
@@ -227,7 +243,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.LoopbackClientConfig = c.loopback
 	g.SecureServing = &genericapiserver.SecureServingInfo{Listener: c.listener}
 	g.ExternalAddress = c.Host
-	g.PublicAddress = node.ControlPlane()
+	g.PublicAddress = network.ControlPlane()
 	g.RequestTimeout = requestTimeout
 	g.ShutdownWatchTerminationGracePeriod = watchDrain
 	g.EnableProfiling = false // its handlers belong to the process, not to an engine in it
@@ -278,10 +294,10 @@ func (c chainConfig) document(g *genericapiserver.Config, definitions common.Get
 
 // clientCA is nil when no client CA is configured.
 func (c chainConfig) clientCA() (dynamiccertificates.CAContentProvider, error) {
-	if len(c.ClientCA) == 0 {
+	if len(c.Keys.ClientCA) == 0 {
 		return nil, nil
 	}
-	ca, err := dynamiccertificates.NewStaticCAContent("client-ca", c.ClientCA)
+	ca, err := dynamiccertificates.NewStaticCAContent("client-ca", c.Keys.ClientCA)
 	if err != nil {
 		return nil, fmt.Errorf("client CA: %w", err)
 	}
@@ -306,7 +322,7 @@ func (c chainConfig) enablement() *genericoptions.APIEnablementOptions {
 }
 
 func (c chainConfig) etcd() (*genericoptions.EtcdOptions, error) {
-	e := genericoptions.NewEtcdOptions(storagebackend.NewDefaultConfig(storagePrefix, nil))
+	e := genericoptions.NewEtcdOptions(storagebackend.NewDefaultConfig(records.Prefix, nil))
 	e.DefaultStorageMediaType = protobuf
 	e.StorageConfig.Transport.ServerList = c.servers
 	e.StorageConfig.EventsHistoryWindow = max(e.StorageConfig.EventsHistoryWindow, requestTimeout+15*time.Second)
@@ -406,7 +422,7 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 	if err := e.ApplyTo(&g); err != nil {
 		return nil, fmt.Errorf("apiextensions storage: %w", err)
 	}
-	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter}
+	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter, c.caches}
 	if err := c.enablement().ApplyTo(&g, apiextensionsapiserver.DefaultAPIResourceConfigSource(), apiextensionsapiserver.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
@@ -416,7 +432,7 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 	return &apiextensionsapiserver.Config{
 		GenericConfig: &genericapiserver.RecommendedConfig{Config: g, SharedInformerFactory: inf},
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{
-			CRDRESTOptionsGetter: gridCaches{apiextensionsoptions.NewCRDRESTOptionsGetter(e, g.ResourceTransformers, g.StorageObjectCountTracker)},
+			CRDRESTOptionsGetter: gridCaches{apiextensionsoptions.NewCRDRESTOptionsGetter(e, g.ResourceTransformers, g.StorageObjectCountTracker), c.caches},
 			MasterCount:          1,
 			AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(transport, nil, c.loopback, g.TracerProvider),
 			ServiceResolver:      resolver,
@@ -436,7 +452,7 @@ func (c chainConfig) aggregator(g genericapiserver.Config, etcd *genericoptions.
 	if err := e.ApplyTo(&g); err != nil {
 		return nil, fmt.Errorf("aggregator storage: %w", err)
 	}
-	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter}
+	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter, c.caches}
 	if err := c.enablement().ApplyTo(&g, aggregatorapiserver.DefaultAPIResourceConfigSource(), aggregatorscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
@@ -449,13 +465,4 @@ func (c chainConfig) aggregator(g genericapiserver.Config, etcd *genericoptions.
 			RejectForwardingRedirects: true,
 		},
 	}, nil
-}
-
-// dropManagedFields keeps the informers' copies small, as kube-apiserver's own
-// informers do.
-func dropManagedFields(obj any) (any, error) {
-	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
-		accessor.SetManagedFields(nil)
-	}
-	return obj, nil
 }

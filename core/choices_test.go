@@ -17,6 +17,7 @@ import (
 	"github.com/kubetab/kubetab/core/choices"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // TestEveryVersionOfferedStarts: what choices.For offers boots and says so, and
@@ -137,13 +138,13 @@ func TestAllBetaEndsWithTheEngine(t *testing.T) {
 // etcd.
 func TestOtherSettingsOnTheSameStore(t *testing.T) {
 	var told []etcd.Entry
-	identity, err := NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
 	alpha := map[string]string{"internal.apiserver.k8s.io/v1alpha1": "true"}
 
-	first := start(t, Config{Identity: identity, RuntimeConfig: alpha, Tap: func(e etcd.Entry) { told = append(told, e) }})
+	first := start(t, Config{RuntimeConfig: alpha, Resume: resume.Config{Identity: identity, Tap: func(e etcd.Entry) { told = append(told, e) }}})
 	newNamespace(t, clientFor(t, first), "kept")
 	before, err := clientFor(t, first).CoreV1().Namespaces().Get(t.Context(), "kept", metav1.GetOptions{})
 	if err != nil {
@@ -180,7 +181,7 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 	for _, e := range newest {
 		entries = append(entries, e)
 	}
-	second := start(t, Config{Identity: identity, EmulatedVersion: "1.36", Entries: entries})
+	second := start(t, Config{EmulatedVersion: "1.36", Resume: resume.Config{Identity: identity, Entries: entries}})
 	after, err := clientFor(t, second).CoreV1().Namespaces().Get(t.Context(), "kept", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -205,10 +206,10 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 	}
 
 	for name, cfg := range map[string]Config{
-		"entries":  {Entries: []etcd.Entry{{Name: "r0000000000000002", Record: []byte("damaged")}}},
-		"identity": {Identity: []byte("damaged")},
+		"entries":  {Resume: resume.Config{Entries: []etcd.Entry{{Name: "r0000000000000002", Record: []byte("damaged")}}}},
+		"identity": {Resume: resume.Config{Identity: []byte("damaged")}},
 	} {
-		if _, err := New(t.Context(), cfg); !errors.Is(err, ErrKept) {
+		if _, err := New(t.Context(), cfg); !errors.Is(err, resume.ErrKept) {
 			t.Errorf("damaged %s: %v, want ErrKept", name, err)
 		}
 	}

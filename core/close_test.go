@@ -92,7 +92,7 @@ func TestNewLeavesNothingBehindWhenItFails(t *testing.T) {
 		"unknown gate":            {Config{FeatureGates: map[string]bool{"NoSuchGate": true}}, "NoSuchGate"},
 		"unknown version":         {Config{EmulatedVersion: "9.99"}, "9.99"},
 		"unknown runtime-config":  {Config{RuntimeConfig: map[string]string{"nosuch/v1": "true"}}, "nosuch"},
-		"client CA without certs": {Config{ClientCA: []byte("not PEM")}, "client CA"},
+		"client CA without certs": {Config{Keys: Keys{ClientCA: []byte("not PEM")}}, "client CA"},
 		"two stores":              {Config{Store: new(etcd.DB), EtcdServers: []string{"http://127.0.0.1:1"}}, "choose one"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestTheEmulatedVersionEndsWithTheEngine(t *testing.T) {
 
 func TestARefusedStartLeavesNoGoroutine(t *testing.T) {
 	for what, cfg := range map[string]Config{
-		"root CA":    {RootCA: []byte("not PEM")},
+		"root CA":    {Keys: Keys{RootCA: []byte("not PEM")}},
 		"controller": {Controllers: []string{"no-such-controller"}},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -2,13 +2,14 @@ package core
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/storage/etcd3"
+
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // CompactPath answers a POST by compacting the store's history up to now, for
@@ -26,15 +27,15 @@ func installCompact(server *genericapiserver.GenericAPIServer, servers []string)
 	server.Handler.NonGoRestfulMux.UnlistedHandle(CompactPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			writeStatus(w, metav1.Status{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed, Message: "compaction changes the store: use POST"})
+			status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "compaction changes the store: use POST")
 			return
 		}
 		revision, err := compact(r.Context(), servers)
 		if err != nil {
-			writeStatus(w, metav1.Status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "compact: " + err.Error()})
+			status.Refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "compact: "+err.Error())
 			return
 		}
-		writeStatus(w, metav1.Status{Code: http.StatusOK, Message: fmt.Sprintf("compacted up to revision %d", revision)})
+		status.Write(w, metav1.Status{Code: http.StatusOK, Message: fmt.Sprintf("compacted up to revision %d", revision)})
 	}))
 }
 
@@ -66,15 +67,4 @@ func compact(ctx context.Context, servers []string) (int64, error) {
 		}
 		// The API server's own compaction came in between.
 	}
-}
-
-func writeStatus(w http.ResponseWriter, status metav1.Status) {
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	status.Status = metav1.StatusSuccess
-	if status.Code != http.StatusOK {
-		status.Status = metav1.StatusFailure
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(int(status.Code))
-	_ = json.NewEncoder(w).Encode(status) // the client has gone: nobody to tell
 }

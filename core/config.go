@@ -14,6 +14,7 @@ import (
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/requestlog"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // Stage names a part of the start, in the order in which they are reported.
@@ -41,23 +42,9 @@ type Config struct {
 	// kube-apiserver's --etcd-servers. With it Store must be nil.
 	EtcdServers []string
 
-	// Tap, if set, is told of what is recorded in the store that New opens: see
-	// etcd.Options.Tap, and Engine.Restore for what it is good for.
-	Tap func(etcd.Entry)
-
-	// Identity is what NewIdentity or Renew has returned, for an engine that has
-	// the keys and the CA of an earlier one: it takes the place of
-	// ServiceAccountKey, CA and RootCA.
-	Identity []byte
-	// Entries are what happened in another engine's store, from its beginning, as
-	// etcd.Options.Tap was told of it or as Hold.Entries returns it. The store
-	// that New opens, or a Store that is empty, is then as that one was: what a server finds that is started
-	// again, with other settings perhaps, on the same etcd.
-	Entries []etcd.Entry
-	// OfOtherBuild says that Entries are of another build's store: what this one
-	// cannot read of them is left out, and told to OnLeftOut.
-	OfOtherBuild bool
-	OnLeftOut    func([]etcd.LeftOut)
+	// Resume is for a host that keeps the cluster from one program to the next, or that
+	// copies the memory of the engine. The zero value is for all others.
+	Resume resume.Config
 
 	// Workspace, if set, returns the files that go into a bundle beside the objects,
 	// sorted by path. Kubeconfigs must not be among them.
@@ -71,26 +58,9 @@ type Config struct {
 	// ClusterRoleBindings are reconciled at every start together with upstream's
 	// own. Config.Admit adds those of people.All.
 	ClusterRoleBindings []rbacv1.ClusterRoleBinding
-	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
-	// signed by it is from the certificate's common name and organizations.
-	ClientCA []byte
-	// ServiceAccountKey signs service account tokens (RSA or ECDSA). Nil means
-	// a fresh ECDSA P-256 key, with which tokens end with the engine.
-	ServiceAccountKey crypto.Signer
-	// Issuer is the URL named in service account tokens. Empty means
-	// https://kubernetes.default.svc.cluster.local.
-	Issuer string
-	// CA signs certificate signing requests that have been approved. Nil means
-	// a fresh one, whose certificates are worth nothing after the engine ends.
-	CA *controllers.Authority
-	// RootCA is the PEM certificate published to every namespace in the
-	// ConfigMap kube-root-ca.crt, which every Pod mounts. Empty means CA's.
-	RootCA []byte
-	// AwaitIdentity leaves all of the above to Renew: for an engine whose memory
-	// will be copied, so that no two copies share a key or a certificate. Until
-	// then controllers that need one do not run, and the key that signs tokens
-	// is one that nobody keeps.
-	AwaitIdentity bool
+	// Keys are the keys and certificates of the cluster. The zero value is for a cluster
+	// that ends with the engine.
+	Keys Keys
 	// Controllers turns controllers on and off by name, as --controllers of
 	// kube-controller-manager does: "*" are all that are on by default, "-foo"
 	// turns foo off. Empty means "*".
@@ -105,15 +75,10 @@ type Config struct {
 	// exists in name.
 	Host string
 
-	// AuditSink receives audit events for requests, as far as AuditPolicy says.
-	// The engine runs it and shuts it down.
-	AuditSink audit.Backend
-	// AuditPolicy is what to audit. Nil with a sink means the metadata of every
-	// request.
-	AuditPolicy *auditinternal.Policy
-
-	// Requests, if set, remembers the last requests for people to look at. The
-	// caller serves it where it wants to; see its package.
+	// Audit says what is audited, and where the events go. The zero value is nothing.
+	Audit Audit
+	// Requests, if set, remembers the last requests for people to look at, and
+	// their audit events. The caller serves it where it wants to; see its package.
 	Requests *requestlog.Log
 
 	// FeatureGates sets upstream feature gates by name. They are global to the
@@ -140,6 +105,10 @@ type Config struct {
 	// Status of code 507. Reading, deleting and small changes go on. Zero means no
 	// limit.
 	Memory uint64
+	// FixedHeap says that the process cannot give memory back to the system. What is
+	// made again when it is needed would then be dropped for nothing, and stays. Caches
+	// are smaller.
+	FixedHeap bool
 	// Clock is what kubelets, the scheduler's back-off, jobs, cron jobs and
 	// evictions go by, and what ClockPath changes; core/clock says who goes by
 	// the real time all the same. Nil means the real time, and no ClockPath.
@@ -150,18 +119,46 @@ type Config struct {
 	OnStage func(Stage)
 }
 
+// Keys are the keys and certificates of a cluster, as a host keeps them in files. Whoever
+// gives Config.Resume an identity leaves ServiceAccount, CA and RootCA out: they are in it.
+type Keys struct {
+	// ServiceAccount signs service account tokens (RSA or ECDSA). Nil means
+	// a fresh ECDSA P-256 key, with which tokens end with the engine.
+	ServiceAccount crypto.Signer
+	// Issuer is the URL named in service account tokens. Empty means
+	// https://kubernetes.default.svc.cluster.local.
+	Issuer string
+	// CA signs certificate signing requests that have been approved. Nil means
+	// a fresh one, whose certificates are worth nothing after the engine ends.
+	CA *controllers.Authority
+	// RootCA is the PEM certificate published to every namespace in the
+	// ConfigMap kube-root-ca.crt, which every Pod mounts. Empty means CA's.
+	RootCA []byte
+	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
+	// signed by it is from the certificate's common name and organizations. Empty
+	// means that client certificates are not looked at.
+	ClientCA []byte
+}
+
+// Audit says what is audited. Config.Requests has a part of its own in it.
+type Audit struct {
+	// Sink receives audit events for requests, as far as Policy says. The engine runs
+	// it and shuts it down.
+	Sink audit.Backend
+	// Policy is what to audit, for Sink and for Config.Requests. Nil means the
+	// metadata of every request; with Requests alone, what its reader chooses.
+	Policy *auditinternal.Policy
+}
+
 func (c Config) withDefaults() Config {
-	if c.Issuer == "" {
-		c.Issuer = "https://kubernetes.default.svc.cluster.local"
+	if c.Keys.Issuer == "" {
+		c.Keys.Issuer = "https://kubernetes.default.svc.cluster.local"
 	}
 	if c.Host == "" {
 		c.Host = "10.0.0.1:6443"
 	}
 	if c.OnStage == nil {
 		c.OnStage = func(Stage) {}
-	}
-	if c.OnLeftOut == nil {
-		c.OnLeftOut = func([]etcd.LeftOut) {}
 	}
 	return c
 }

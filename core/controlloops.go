@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/controllers/informerset"
+	"github.com/kubetab/kubetab/core/internal/scheduling"
 	"github.com/kubetab/kubetab/core/node"
-	"github.com/kubetab/kubetab/core/scheduling"
 )
 
 // controlLoops are the controllers, the scheduler and the nodes: all that works
@@ -31,12 +31,12 @@ type controlLoops struct {
 
 // newControlLoops fails on a name in cfg.Controllers that upstream does not
 // have or that cannot run here, and on a root CA that is no certificate.
-func newControlLoops(cfg Config, id identity, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
+func newControlLoops(cfg Config, id controllers.Identity, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
 	all, err := controllers.New(controllers.Config{
 		Loopback:      as("kube-controller-manager", loopback),
 		Enabled:       cfg.Controllers,
-		Identity:      id.controllers(),
-		AwaitIdentity: cfg.AwaitIdentity,
+		Identity:      id,
+		AwaitIdentity: cfg.Resume.AwaitIdentity,
 		ClusterCIDR:   cfg.ClusterCIDR,
 		Clock:         cfg.Clock,
 	})
@@ -111,13 +111,17 @@ func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInfor
 	return nil
 }
 
+// hearing returns what all loops hear through, and the context that they run in. It
+// must not be called before start has returned.
+func (l *controlLoops) hearing() (context.Context, []*informerset.Held) { return l.ctx, l.views }
+
 // identify starts the controllers that have been waiting for an identity. It
 // must not be called before start has returned.
-func (l *controlLoops) identify(id identity) error {
+func (l *controlLoops) identify(id controllers.Identity) error {
 	if err := context.Cause(l.ctx); err != nil {
 		return err
 	}
-	if err := l.controllers.StartIdentified(l.ctx, id.controllers()); err != nil {
+	if err := l.controllers.StartIdentified(l.ctx, id); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
 	return nil

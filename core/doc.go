@@ -32,10 +32,8 @@
 // # For a host that copies the program
 //
 // A page resumes an engine from a copy of another engine's memory, and goes on from
-// what an earlier engine has kept. Programs that start engines in the usual way need
-// none of this: Engine.Freeze, Base, Renew, Restore and TakeOver, Engine.Unserved,
-// NewIdentity, and Config's Tap, Identity, Entries, OfOtherBuild, OnLeftOut and
-// AwaitIdentity. docs/module.md in the repository has the picture.
+// what an earlier engine has kept. Package resume is for that, by Config.Resume and
+// Engine.ResumePoint. Programs that start engines in the usual way need none of it.
 //
 // # What belongs to the process
 //

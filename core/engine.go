@@ -18,6 +18,7 @@ import (
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
 	"github.com/kubetab/kubetab/core/node"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 const (
@@ -38,8 +39,7 @@ type Engine struct {
 	store     *etcd.DB // nil with a real etcd
 	servers   []string // storage addresses, see store.go
 	saving    saving
-	frozen    frozen
-	tokens    *serviceAccountTokens
+	point     *resume.Point
 	loops     *controlLoops
 
 	started   chan struct{} // closed when all loops have been started, or have not
@@ -56,18 +56,21 @@ type Engine struct {
 //
 // It fails when cfg contradicts itself, when the store cannot be opened or
 // reached, on an unknown feature gate, runtime-config or version, with
-// ErrOtherGates, with ErrKept, and with whatever upstream refuses to start on.
+// ErrOtherGates, with resume.ErrKept, and with whatever upstream refuses to start on.
+//
+// It is long because it is the list of what an engine is made of, in the order in which
+// one part needs another; what fails undoes what stands above it.
 func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Store != nil && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("both an in-process store and etcd servers are given: choose one")
 	}
-	if len(cfg.Entries) > 0 && len(cfg.EtcdServers) > 0 {
+	if len(cfg.Resume.Entries) > 0 && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("entries are for an in-process store, and etcd servers are given")
 	}
-	if len(cfg.Entries) > 0 && cfg.Store != nil && cfg.Store.Revision() > 1 {
+	if len(cfg.Resume.Entries) > 0 && cfg.Store != nil && cfg.Store.Revision() > 1 {
 		return nil, ErrNotEmpty
 	}
-	if cfg.AwaitIdentity && len(cfg.EtcdServers) > 0 {
+	if cfg.Resume.AwaitIdentity && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("a copy of an engine cannot be renewed over etcd servers, which are not copied with it")
 	}
 	cfg = cfg.withDefaults()
@@ -99,12 +102,12 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if len(servers) == 0 {
 		store = cfg.Store
 		if store == nil {
-			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency, Tap: cfg.Tap}); err != nil {
+			if store, err = etcd.Open(etcd.Options{Observe: request.TrackStorageLatency, Tap: cfg.Resume.Tap}); err != nil {
 				return nil, fmt.Errorf("open the store: %w", err)
 			}
 			undo = append(undo, func() { _ = store.Close() }) // in memory: nothing to lose
 		}
-		if err := goOn(store, cfg); err != nil {
+		if err := cfg.Resume.Begin(store); err != nil {
 			return nil, err
 		}
 		address, unregister := registerStore(store)
@@ -117,7 +120,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := newServiceAccountTokens(cfg.Issuer, id.key)
+	tokens, err := newServiceAccountTokens(cfg.Keys.Issuer, id.ServiceAccountKey)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,8 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, done: running.Done()}.build()
+	caches := &watchCaches{}
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, caches: caches, done: running.Done()}.build()
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +176,19 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		store:     store,
 		servers:   servers,
 		saving:    saving{store, servers, cfg},
-		tokens:    tokens,
 		loops:     loops,
 		started:   make(chan struct{}),
 		closing:   make(chan struct{}),
 		ended:     make(chan struct{}),
 	}
+	e.point = resume.NewPoint(resume.Engine{
+		Store:    store,
+		Started:  e.started,
+		Caches:   caches,
+		Loops:    loops.hearing,
+		Sign:     tokens.renew,
+		Identify: loops.identify,
+	})
 	started = true
 	e.run(ctx, running, cancel, cfg, prepared.Run, loops, func() {
 		inProcess.stop()
@@ -192,31 +203,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 // first.
 var ErrOtherGates = gates.ErrOther
 
-// ErrNotEmpty is returned by New when Config.Entries are for a store that holds a
+// ErrNotEmpty is returned by New when Config.Resume.Entries are for a store that holds a
 // cluster already. It is as it was.
 var ErrNotEmpty = errors.New("the store holds a cluster already, and another one is given to begin with")
-
-// goOn makes an empty store what cfg.Entries say. It fails with ErrKept.
-func goOn(store *etcd.DB, cfg Config) error {
-	if len(cfg.Entries) == 0 && !cfg.OfOtherBuild {
-		return nil
-	}
-	hold := store.Hold()
-	defer hold.Release()
-	err := error(nil)
-	if cfg.OfOtherBuild {
-		var left []etcd.LeftOut
-		if left, err = hold.Adopt(nil, cfg.Entries, adoption); err == nil {
-			cfg.OnLeftOut(left)
-		}
-	} else {
-		err = hold.Replay(cfg.Entries)
-	}
-	if err != nil {
-		return fmt.Errorf("the objects: %w: %w", ErrKept, err)
-	}
-	return nil
-}
 
 // run starts the server's run loop and the control loops, and the goroutine that
 // ends them: when Close is called, when the caller's context ends, or when one
@@ -255,7 +244,7 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 		}
 		// Requests that wait to write are let go: the start may wait for one,
 		// and the server waits for all.
-		e.frozen.end()
+		e.point.End()
 		// Upstream ends the process when a hook's context ends before the hook
 		// is done, and when the namespace controller gets no answer while it is
 		// built: the start is given the time to finish.
@@ -305,6 +294,10 @@ func (e *Engine) RESTConfigFor(u user.Info) *rest.Config {
 	config.Transport = client{e.inProcess, u}
 	return config
 }
+
+// ResumePoint is for a host that copies the memory of the engine, and goes on from the
+// copy.
+func (e *Engine) ResumePoint() *resume.Point { return e.point }
 
 // Ready waits until /readyz answers ok. It returns ctx's error when that ends
 // first, and the reason when the engine ends first.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // A frozen engine ends when it is closed, also while somebody waits to write,
@@ -28,7 +29,7 @@ func TestCloseOfAFrozenEngine(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("Close hangs")
 		}
-		if err := e.Freeze(); err == nil {
+		if err := e.ResumePoint().Freeze(); err == nil {
 			t.Error("an engine that has ended is frozen")
 		}
 	}
@@ -39,7 +40,7 @@ func TestCloseOfAFrozenEngine(t *testing.T) {
 	}
 	newEngine := func(t *testing.T) *Engine {
 		t.Helper()
-		e, err := New(t.Context(), Config{AwaitIdentity: true})
+		e, err := New(t.Context(), Config{Resume: resume.Config{AwaitIdentity: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestCloseOfAFrozenEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // twice is harmless
-			if err := e.Freeze(); err != nil {
+			if err := e.ResumePoint().Freeze(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -67,28 +68,10 @@ func TestCloseOfAFrozenEngine(t *testing.T) {
 	})
 	t.Run("while it starts", func(t *testing.T) {
 		e := newEngine(t)
-		if err := e.Freeze(); err != nil {
+		if err := e.ResumePoint().Freeze(); err != nil {
 			t.Fatal(err)
 		}
 		closes(t, e)
-	})
-	t.Run("while others freeze and thaw it", func(t *testing.T) {
-		e := newEngine(t)
-		if err := e.Ready(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var others sync.WaitGroup
-		for range 4 {
-			others.Go(func() {
-				for range 20 {
-					_ = e.Freeze()  // after Close it fails
-					_, _ = e.Base() // another may have thawed it
-					e.frozen.thaw()
-				}
-			})
-		}
-		closes(t, e)
-		others.Wait()
 	})
 }
 
@@ -111,10 +94,10 @@ func TestAnEngineOverServers(t *testing.T) {
 	put("/registry/sea.example/boats/default/ada", []byte(`{"kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"}}`))
 
 	e := start(t, Config{EtcdServers: []string{address}})
-	if err := e.Freeze(); err == nil || !strings.Contains(err.Error(), "etcd servers") {
+	if err := e.ResumePoint().Freeze(); err == nil || !strings.Contains(err.Error(), "etcd servers") {
 		t.Errorf("Freeze: %v", err)
 	}
-	if _, err := e.Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "etcd servers") {
+	if _, err := e.ResumePoint().Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "etcd servers") {
 		t.Errorf("Renew: %v", err)
 	}
 	unserved, err := e.Unserved(t.Context())

@@ -21,12 +21,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // What two engines that go on from one memory may not share is made by Renew,
 // and is not there before.
 func TestRenew(t *testing.T) {
-	e := start(t, Config{AwaitIdentity: true})
+	e := start(t, Config{Resume: resume.Config{AwaitIdentity: true}})
 	c := clientFor(t, e)
 	ctx := t.Context()
 	newNamespace(t, c, "renew")
@@ -70,7 +71,7 @@ func TestRenew(t *testing.T) {
 	}
 	defer events.Stop()
 
-	if _, err := e.Renew(ctx); err != nil {
+	if _, err := e.ResumePoint().Renew(ctx); err != nil {
 		t.Fatal(err)
 	}
 
@@ -165,49 +166,38 @@ func certificate(t *testing.T, text []byte) *x509.Certificate {
 }
 
 func TestRenewFails(t *testing.T) {
-	if _, err := New(t.Context(), Config{AwaitIdentity: true, EtcdServers: []string{"http://127.0.0.1:1"}}); err == nil {
+	if _, err := New(t.Context(), Config{Resume: resume.Config{AwaitIdentity: true}, EtcdServers: []string{"http://127.0.0.1:1"}}); err == nil {
 		t.Error("New: a copy of an engine over etcd servers is not refused")
 	}
-	ended := start(t, Config{AwaitIdentity: true})
+	ended := start(t, Config{Resume: resume.Config{AwaitIdentity: true}})
 	if err := ended.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ended.Renew(t.Context()); err == nil {
+	if _, err := ended.ResumePoint().Renew(t.Context()); err == nil {
 		t.Error("Renew: nil for an engine that has ended")
 	}
 }
 
-// What is kept of an identity is the identity; what is not is refused.
-func TestKeptIdentity(t *testing.T) {
-	id, err := newIdentity(Config{})
+// What is no identity of another copy, or not what became of it, is refused, and nothing has happened then.
+func TestRestoreRefuses(t *testing.T) {
+	kept, err := resume.NewIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := id.marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := unmarshalIdentity(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !id.key.(*ecdsa.PrivateKey).Equal(back.key) || !id.ca.Key.(*ecdsa.PrivateKey).Equal(back.ca.Key) || string(id.rootCA) != string(back.rootCA) {
-		t.Error("another identity came back")
-	}
-	e := start(t, Config{AwaitIdentity: true})
-	if err := e.Freeze(); err != nil {
+	e := start(t, Config{Resume: resume.Config{AwaitIdentity: true}})
+	if err := e.ResumePoint().Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	for what, damaged := range map[string][]byte{"nothing": nil, "half": kept[:len(kept)/2], "no keys": []byte("{}")} {
-		if err := e.Restore(t.Context(), damaged, nil); err == nil || !strings.Contains(err.Error(), "restore the identity") {
+		if err := e.ResumePoint().Restore(t.Context(), damaged, nil); err == nil || !strings.Contains(err.Error(), "restore the identity") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	entry := etcd.Entry{Name: "r0000000000000001", Record: []byte("no record")}
-	if err := e.Restore(t.Context(), kept, []etcd.Entry{entry}); err == nil || !strings.Contains(err.Error(), "restore the objects") {
+	if err := e.ResumePoint().Restore(t.Context(), kept, []etcd.Entry{entry}); err == nil || !strings.Contains(err.Error(), "restore the objects") {
 		t.Errorf("a damaged entry: %v", err)
 	}
-	if err := e.Restore(t.Context(), kept, nil); err != nil { // nothing has happened before
+	if err := e.ResumePoint().Restore(t.Context(), kept, nil); err != nil { // nothing has happened before
 		t.Error(err)
 	}
 }

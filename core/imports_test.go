@@ -1,6 +1,7 @@
 package core
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -34,7 +35,7 @@ var allowed = map[string]string{
 
 func TestArrowsPointOneWay(t *testing.T) {
 	files := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	err := walk(func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -67,5 +68,45 @@ func TestArrowsPointOneWay(t *testing.T) {
 	}
 	if files == 0 {
 		t.Fatal("no Go files were looked at")
+	}
+}
+
+// walk visits core and what it is made of besides: internal/unix was part of it.
+func walk(visit fs.WalkDirFunc) error {
+	for _, dir := range []string{".", filepath.Join("..", "internal", "unix")} {
+		if err := filepath.WalkDir(dir, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// platforms are the files that may ask what they run on, and why.
+var platforms = map[string]string{
+	"engine.go":                            "upstream's user agents name the platform",
+	"../internal/unix/coreutils/memory.go": "WebAssembly has 4 GB, and a program that doubles what it has is stopped one step too late; goroutines share one thread there",
+}
+
+// What core should do otherwise in one host than in another is a field of Config: a
+// program that is compiled for a browser's platform need not run in a browser.
+func TestNoPlatformIsAskedFor(t *testing.T) {
+	err := walk(func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "GOOS" || s.Sel.Name == "GOARCH") && platforms[filepath.ToSlash(path)] == "" {
+				t.Errorf("%s asks for %s", path, s.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

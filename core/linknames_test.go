@@ -94,7 +94,8 @@ func markdown(links []linkname) string {
 	return b.String()
 }
 
-var directive = regexp.MustCompile(`(?m)^//go:linkname (\S+) (\S+)\.(\w+)$`)
+// directive is one of a function, or of a method with a pointer for its receiver.
+var directive = regexp.MustCompile(`(?m)^//go:linkname (\S+) (\S+?)\.((?:\(\*\w+\)\.)?\w+)$`)
 
 // linknames are those below core, by file.
 func linknames(t *testing.T) []linkname {
@@ -143,6 +144,11 @@ func declared(dir, of string) (map[string]string, error) {
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
+				if star, ok := receiver(d).(*ast.StarExpr); ok {
+					name := fmt.Sprintf("(%s).%s", types.ExprString(star), d.Name.Name)
+					d.Type.Params.List = append([]*ast.Field{{Type: star}}, d.Type.Params.List...)
+					values[name] = q.text(d.Type)
+				}
 				if d.Recv == nil {
 					values[d.Name.Name] = q.text(d.Type)
 					if d.Type.Results != nil && len(d.Type.Results.List) == 1 {
@@ -175,6 +181,14 @@ func declared(dir, of string) (map[string]string, error) {
 		})
 	}
 	return values, nil
+}
+
+// receiver returns the type of a method's receiver; nil for a function.
+func receiver(d *ast.FuncDecl) ast.Expr {
+	if d.Recv == nil {
+		return nil
+	}
+	return d.Recv.List[0].Type
 }
 
 // typeOf returns the type of a variable as it is written; nil if it is not.

@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Lists in JSON are put together of items that are kept (core/itemjson), pretty
+// Lists in JSON are put together of items that are kept (core/internal/itemjson), pretty
 // ones are made by upstream's encoder: both say the same at the same revision,
 // byte for byte but for white space.
 func sameAsPretty(t *testing.T, e *Engine, path string) []byte {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/klog/v2"
+
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // reasonNoMemory is the reason of the Status with code 507. Upstream has none: a
@@ -105,10 +107,8 @@ func (g *memoryGuard) adds(r *http.Request, isInside bool) bool {
 }
 
 func (g *memoryGuard) refuse(w http.ResponseWriter, live uint64) {
-	writeStatus(w, metav1.Status{
-		Code: http.StatusInsufficientStorage, Reason: reasonNoMemory,
-		Message: fmt.Sprintf("No space left: the API server's objects take %d MiB of memory, of %d MiB that they may take. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", live>>20, g.limit>>20),
-	})
+	status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory,
+		fmt.Sprintf("No space left: the API server's objects take %d MiB of memory, of %d MiB that they may take. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", live>>20, g.limit>>20))
 }
 
 // relieve begins to make room, unless that has been tried just now. Deleted objects

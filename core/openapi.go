@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +19,8 @@ import (
 
 // lazyOpenAPI serves the OpenAPI documents of kube-apiserver's own groups and
 // builds each when it is first asked for. Upstream's PrepareRun builds all of
-// them, v2 and v3, before the server is ready: 370 ms of a native start and a
-// quarter of the time in a tab, for documents that most clients never read.
+// them, v2 and v3, before the server is ready: 370 ms of a native start, and a
+// quarter of one on js/wasm, for documents that most clients never read.
 //
 // It takes the place of what PrepareRun installs (SkipOpenAPIInstallation is
 // set on that server) and sits on the same paths of the same mux, so that the
@@ -60,7 +59,6 @@ func installLazyOpenAPI(server *genericapiserver.GenericAPIServer, v2 *common.Co
 		return m
 	})
 
-	forgetDefinitions(v3)
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
 	for _, ws := range container.RegisteredWebServices() {
 		gv := strings.TrimPrefix(ws.RootPath(), "/")
@@ -91,14 +89,10 @@ func installLazyOpenAPI(server *genericapiserver.GenericAPIServer, v2 *common.Co
 
 // forgetDefinitions drops the definitions of all types, 8 MB that upstream keeps
 // for as long as the server lives. Installing the API groups needed them; a
-// document makes them again, in 20 ms. In a tab that takes long, and the memory
-// that they are in does not shrink: there they stay. The schemas that upstream
-// made of them for its groups, and holds in APIGroupInfo.StaticOpenAPISpec for
-// nobody, share their properties.
+// document makes them again, in 20 ms. The schemas that upstream made of them for
+// its groups, and holds in APIGroupInfo.StaticOpenAPISpec for nobody, share their
+// properties. It must be called before installLazyOpenAPI.
 func forgetDefinitions(config *common.OpenAPIV3Config) {
-	if runtime.GOOS == "js" {
-		return
-	}
 	for _, definition := range config.Definitions {
 		clear(definition.Schema.Properties)
 	}

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // ownWritesPatience: an informer that hears nothing for so long has other troubles.
@@ -134,7 +136,7 @@ func heard(store cache.Store, written metav1.Object) bool {
 // storedObject reads the metadata of an object in protobuf. All kinds have it in
 // the same field.
 func storedObject(record []byte) (metav1.Object, bool) {
-	wire, ok := bytes.CutPrefix(record, protobufPrefix)
+	wire, ok := bytes.CutPrefix(record, records.Protobuf)
 	if !ok {
 		return nil, false
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 )
 
-// prepared is a cluster of ../clusters on an engine.
+// prepared is a cluster of ../tutorials/clusters on an engine.
 type prepared struct {
 	*testing.T
 	ctx     context.Context
@@ -44,7 +44,7 @@ func prepare(t *testing.T, name string) *prepared {
 	e, client := living(t, core.Config{Nodes: 2})
 	p := &prepared{T: t, ctx: ctx, client: client, objects: dynamic.NewForConfigOrDie(e.RESTConfig())}
 	p.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(p.client.Discovery()))
-	files, err := filepath.Glob(filepath.Join("..", "clusters", name, "*.yaml"))
+	files, err := filepath.Glob(filepath.Join("..", "tutorials", "clusters", name, "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v %v", files, err)
 	}

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	goruntime "runtime"
 	_ "unsafe" // for go:linkname
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -22,7 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane/controller/kubernetesservice"
 	"k8s.io/kubernetes/pkg/features"
 
-	"github.com/kubetab/kubetab/core/itemjson"
+	"github.com/kubetab/kubetab/core/internal/itemjson"
 )
 
 // createServerChain connects the three servers as
@@ -31,10 +30,10 @@ import (
 // statement by statement, with one difference. What serves a group comes from
 // upstream's providers with the serializer that upstream made for it, and is
 // installed in the same call; between the two, lists get the serializer of
-// core/itemjson. There is no other place to say which serializer a group has.
+// core/internal/itemjson. There is no other place to say which serializer a group has.
 // TestServersAreUpstreams fails when upstream's functions are no longer those
 // that this follows.
-func createServerChain(config app.CompletedConfig, writes *ownWrites) (*aggregatorapiserver.APIAggregator, error) {
+func createServerChain(config app.CompletedConfig, writes *ownWrites, items *itemjson.Cache) (*aggregatorapiserver.APIAggregator, error) {
 	notFound := notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
 	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegateWithCustomHandler(notFound))
 	if err != nil {
@@ -44,7 +43,7 @@ func createServerChain(config app.CompletedConfig, writes *ownWrites) (*aggregat
 		return nil, fmt.Errorf("API extensions: %w", err)
 	}
 	crds := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
-	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer)
+	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer, items)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ var apiVersionPriorities map[schema.GroupVersion]controlplaneapiserver.APIServic
 // createKubeAPIServer: see createServerChain. Upstream's New first checks that
 // KubeletClientConfig is set; the check is left out here, because chain.go always
 // sets it.
-func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget) (*genericapiserver.GenericAPIServer, error) {
+func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget, items *itemjson.Cache) (*genericapiserver.GenericAPIServer, error) {
 	server, err := config.ControlPlane.New(controlplaneapiserver.KubeAPIServer, delegate)
 	if err != nil {
 		return nil, err
@@ -73,7 +72,6 @@ func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericap
 	if err != nil {
 		return nil, err
 	}
-	items := itemjson.New(keptItems())
 	for i, provider := range providers {
 		providers[i] = listing(provider, items)
 	}
@@ -113,15 +111,6 @@ func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericap
 		})
 	}
 	return server.GenericAPIServer, nil
-}
-
-// keptItems is how many bytes the JSON of what is listed often may take: that
-// of some ten thousand small objects. The memory of a tab does not shrink.
-func keptItems() int {
-	if goruntime.GOOS == "js" {
-		return 2 << 20
-	}
-	return 8 << 20
 }
 
 // listing is provider with lists made by items. Upstream asks a provider

@@ -21,7 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
-	"github.com/kubetab/kubetab/core/itemjson"
+	"github.com/kubetab/kubetab/core/internal/itemjson"
 )
 
 // followed are the functions of upstream that createServerChain and

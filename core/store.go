@@ -13,6 +13,7 @@ import (
 	_ "k8s.io/apiserver/pkg/storage/storagebackend/factory" // holds the linked variable
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // newETCD3Client is where every upstream path (REST storage, port and IP
@@ -60,7 +61,7 @@ func registerStore(db *etcd.DB) (address string, unregister func()) {
 // dialStore returns a client of the store at these addresses, in this process or
 // not, which the caller closes.
 func dialStore(servers []string) (*kubernetes.Client, error) {
-	transport := storagebackend.NewDefaultConfig(storagePrefix, nil).Transport
+	transport := storagebackend.NewDefaultConfig(records.Prefix, nil).Transport
 	transport.ServerList = servers
 	return newETCD3Client(transport)
 }

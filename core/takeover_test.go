@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // inProtobuf is a record as a store has it.
@@ -29,41 +30,6 @@ func inProtobuf(t *testing.T, of runtime.Object) []byte {
 		t.Fatal(err)
 	}
 	return record.Bytes()
-}
-
-// TestUnreadable: what one record would keep an API server from listing is found.
-func TestUnreadable(t *testing.T) {
-	pod := inProtobuf(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}})
-	of := func(apiVersion, kind string) []byte {
-		text := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: []byte{0xff}}
-		wire, err := text.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return append([]byte("k8s\x00"), wire...)
-	}
-	for what, tc := range map[string]struct {
-		key    string
-		record []byte
-		want   string // empty: it can be read
-	}{
-		"a Pod":                    {"/registry/pods/default/web", pod, ""},
-		"a CRD":                    {"/registry/apiextensions.k8s.io/customresourcedefinitions/x", []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"x"}}`), ""},
-		"an APIService":            {"/registry/apiregistration.k8s.io/apiservices/x", []byte(`{"kind":"APIService","apiVersion":"apiregistration.k8s.io/v1","metadata":{"name":"x"}}`), ""},
-		"a custom resource":        {"/registry/sea.example/boats/default/ada", []byte(`{"kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"}}`), ""},
-		"half a Pod":               {"/registry/pods/default/web", pod[:len(pod)/2], "no type"},
-		"a damaged Pod":            {"/registry/pods/default/web", of("v1", "Pod"), "EOF"},
-		"a version of the future":  {"/registry/deployments/default/web", of("apps/v9", "Deployment"), "this build has no Deployment of apps/v9"},
-		"a kind of the future":     {"/registry/fleets/default/web", of("apps/v1", "Fleet"), "this build has no Fleet of apps/v1"},
-		"a group of the future":    {"/registry/fleets/default/web", of("fleet.k8s.io/v1", "Fleet"), "no custom resource"},
-		"bytes":                    {"/registry/pods/default/web", []byte{0, 1, 2}, "no type"},
-		"a note of the API server": {"compact_rev_key", []byte("12"), "none of an API's"},
-	} {
-		err := unreadable(tc.key, tc.record)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
-			t.Errorf("%s: %v, want %q", what, err, tc.want)
-		}
-	}
 }
 
 // TestTakeOver: an engine that was frozen becomes what another one is that it has
@@ -95,22 +61,22 @@ func TestTakeOver(t *testing.T) {
 	for _, e := range theirs {
 		entries = append(entries, e)
 	}
-	identity, err := NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	e := start(t, Config{AwaitIdentity: true})
-	if err := e.Freeze(); err != nil {
+	e := start(t, Config{Resume: resume.Config{AwaitIdentity: true}})
+	if err := e.ResumePoint().Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.TakeOver(ctx, identity[:10], nil, entries); err == nil || !strings.Contains(err.Error(), "restore the identity") {
+	if _, err := e.ResumePoint().TakeOver(ctx, identity[:10], nil, entries); err == nil || !strings.Contains(err.Error(), "restore the identity") {
 		t.Errorf("half an identity: %v", err)
 	}
-	if _, err := e.TakeOver(ctx, identity, entries, entries); !errors.Is(err, etcd.ErrBase) {
+	if _, err := e.ResumePoint().TakeOver(ctx, identity, entries, entries); !errors.Is(err, etcd.ErrBase) {
 		t.Errorf("entries that do not follow their base: %v", err)
 	}
-	left, err := e.TakeOver(ctx, identity, nil, entries)
+	left, err := e.ResumePoint().TakeOver(ctx, identity, nil, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +105,11 @@ func TestControllersTakeOver(t *testing.T) {
 	ctx := t.Context()
 	var mu sync.Mutex
 	theirs := map[string]etcd.Entry{}
-	earlier := start(t, Config{Nodes: 1, Tap: func(e etcd.Entry) {
+	earlier := start(t, Config{Nodes: 1, Resume: resume.Config{Tap: func(e etcd.Entry) {
 		mu.Lock()
 		defer mu.Unlock()
 		theirs[e.Name] = e
-	}})
+	}}})
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec: appsv1.DeploymentSpec{
@@ -180,17 +146,17 @@ func TestControllersTakeOver(t *testing.T) {
 			entries = append(entries, e)
 		}
 	}
-	identity, err := NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	e := start(t, Config{AwaitIdentity: true, Nodes: 1})
+	e := start(t, Config{Resume: resume.Config{AwaitIdentity: true}, Nodes: 1})
 	<-e.started
-	if err := e.Freeze(); err != nil {
+	if err := e.ResumePoint().Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := e.TakeOver(ctx, identity, nil, entries); err != nil || len(left) > 1 { // the API server's note of its last compaction
+	if left, err := e.ResumePoint().TakeOver(ctx, identity, nil, entries); err != nil || len(left) > 1 { // the API server's note of its last compaction
 		t.Fatal(left, err)
 	}
 	c := clientFor(t, e)

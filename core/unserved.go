@@ -1,18 +1,17 @@
 package core
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	clientv3kubernetes "go.etcd.io/etcd/client/v3/kubernetes"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // Unserved are objects in the store that no API of this server shows.
@@ -22,9 +21,6 @@ type Unserved struct {
 	Kind       string `json:"kind"`
 	Count      int    `json:"count"`
 }
-
-// protobufPrefix begins what runtime/serializer/protobuf has written.
-var protobufPrefix = []byte{'k', '8', 's', 0}
 
 // unservedPage is how many records are looked at together.
 const unservedPage = 500
@@ -53,7 +49,7 @@ func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
 	}
 	counts := map[metav1.TypeMeta]int{}
 	err = e.eachStored(ctx, func(of metav1.TypeMeta) {
-		if !served[schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()] && !internalKinds[of.Kind] {
+		if !served[schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()] && !records.IsInternal(of.Kind) {
 			counts[of]++
 		}
 	})
@@ -70,9 +66,6 @@ func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
 	return unserved, nil
 }
 
-// internalKinds are what allocators keep in the store, which no API ever shows.
-var internalKinds = map[string]bool{"RangeAllocation": true}
-
 // eachStored calls f with the type of each record that has one.
 func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error {
 	store, err := dialStore(e.servers)
@@ -82,12 +75,12 @@ func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error 
 	defer store.Close()
 	options := clientv3kubernetes.ListOptions{Limit: unservedPage}
 	for {
-		page, err := store.Kubernetes.List(ctx, storagePrefix+"/", options)
+		page, err := store.Kubernetes.List(ctx, records.Prefix+"/", options)
 		if err != nil {
 			return fmt.Errorf("read the store: %w", err)
 		}
 		for _, kv := range page.Kvs {
-			if of, ok := storedType(kv.Value); ok {
+			if of, ok := records.Type(kv.Value); ok {
 				f(of)
 			}
 		}
@@ -97,17 +90,4 @@ func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error 
 		options.Continue = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
 		options.Revision = page.Revision
 	}
-}
-
-// storedType reads the type of a record in protobuf or JSON.
-func storedType(record []byte) (metav1.TypeMeta, bool) {
-	if wire, ok := bytes.CutPrefix(record, protobufPrefix); ok {
-		var unknown runtime.Unknown
-		if unknown.Unmarshal(wire) != nil {
-			return metav1.TypeMeta{}, false
-		}
-		return metav1.TypeMeta{APIVersion: unknown.APIVersion, Kind: unknown.Kind}, unknown.Kind != ""
-	}
-	var of metav1.TypeMeta
-	return of, json.Unmarshal(record, &of) == nil && of.Kind != ""
 }

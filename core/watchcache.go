@@ -1,10 +1,18 @@
 package core
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unsafe" // for go:linkname, too
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -14,24 +22,30 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
-// gridCaches are upstream's options with watch caches that go by a gridClock.
-type gridCaches struct{ generic.RESTOptionsGetter }
+// gridCaches are upstream's options with watch caches that go by a gridClock and that
+// watchCaches knows.
+type gridCaches struct {
+	generic.RESTOptionsGetter
+	caches *watchCaches
+}
 
 func (g gridCaches) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := g.RESTOptionsGetter.GetRESTOptions(resource, example)
 	// Upstream has two decorators: one without a cache, and one with.
 	if err == nil && reflect.ValueOf(options.Decorator).Pointer() != reflect.ValueOf(generic.UndecoratedStorage).Pointer() {
-		options.Decorator = gridCache
+		options.Decorator = g.caches.decorator
 	}
 	return options, err
 }
 
-// gridCache puts a watch cache over the store, as upstream's
+// decorator puts a watch cache over the store, as upstream's
 // genericregistry.StorageWithCacher does, which says nothing of the clock. It
 // fails when the store cannot be reached.
-func gridCache(
+func (c *watchCaches) decorator(
 	config *storagebackend.ConfigForResource,
 	prefix string,
 	keyFunc func(runtime.Object) (string, error),
@@ -44,7 +58,7 @@ func gridCache(
 	if err != nil {
 		return store, closeStore, err
 	}
-	watchCache, err := cacher.NewCacherFromConfig(cacher.Config{
+	cached, err := cacher.NewCacherFromConfig(cacher.Config{
 		Storage:             store,
 		Versioner:           storage.APIObjectVersioner{},
 		GroupResource:       config.GroupResource,
@@ -62,16 +76,137 @@ func gridCache(
 	if err != nil {
 		return nil, func() {}, err
 	}
-	delegator := cacher.NewCacheDelegator(watchCache, store)
+	delegator := cacher.NewCacheDelegator(cached, store)
+	leave := c.add(&watchCache{cached, store, prefix, newListFunc})
 	return delegator, sync.OnceFunc(func() {
+		leave()
 		delegator.Stop()
-		watchCache.Stop()
+		cached.Stop()
 		closeStore()
 	}), nil
 }
 
+// watchCaches are all watch caches of an engine.
+type watchCaches struct {
+	mu  sync.Mutex
+	all map[*watchCache]struct{}
+}
+
+// watchCache is a cache with what it is filled from.
+type watchCache struct {
+	*cacher.Cacher
+	store   storage.Interface
+	prefix  string // of the resource, without records.Prefix
+	newList func() runtime.Object
+}
+
+func (c *watchCaches) add(w *watchCache) (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[*watchCache]struct{}{}
+	}
+	c.all[w] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.all, w)
+	}
+}
+
+func (c *watchCaches) list() []*watchCache {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.all))
+}
+
+// Settle waits until each cache has heard of everything below its prefix up to what
+// newest says of it, which calls f with keys and the revisions of their last changes. Nothing may
+// be written meanwhile. It fails with ctx's error.
+func (c *watchCaches) Settle(ctx context.Context, newest func(f func(key string, rev int64))) error {
+	all := c.list()
+	last := make([]uint64, len(all))
+	newest(func(key string, rev int64) {
+		for i, w := range all {
+			if strings.HasPrefix(key, records.Prefix+w.prefix+"/") {
+				last[i] = max(last[i], uint64(rev))
+			}
+		}
+	})
+	for i, w := range all {
+		for {
+			if w.Ready() {
+				at, err := w.LastSyncResourceVersion()
+				if err != nil {
+					return err
+				}
+				if at >= last[i] {
+					break
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(readyPoll):
+			}
+		}
+	}
+	return nil
+}
+
+// Relist fills all caches anew from the store, of which they have not heard what has
+// changed, and ends the watches that they serve: their clients are told that the
+// resource version is too old, as after a compaction of etcd, and list again. Until it
+// returns nobody may write.
+//
+// It fails when a list cannot be read; all caches are as they were then.
+func (c *watchCaches) Relist(ctx context.Context) error {
+	type filling struct {
+		cache   *watchCache
+		objects []any
+		version string
+	}
+	var fillings []filling
+	for _, w := range c.list() {
+		list := w.newList()
+		if err := w.store.GetList(ctx, w.prefix, storage.ListOptions{Predicate: storage.Everything, Recursive: true}, list); err != nil {
+			return fmt.Errorf("list %s: %w", w.prefix, err)
+		}
+		items, err := meta.ExtractList(list)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", w.prefix, err)
+		}
+		accessor, err := meta.ListAccessor(list)
+		if err != nil {
+			return fmt.Errorf("list %s: %w", w.prefix, err)
+		}
+		objects := make([]any, len(items))
+		for i, item := range items {
+			objects[i] = item
+		}
+		fillings = append(fillings, filling{w, objects, accessor.GetResourceVersion()})
+	}
+	var errs []error
+	for _, f := range fillings {
+		errs = append(errs, cacheOf(f.cache.Cacher).Replace(f.objects, f.version))
+		terminateAllWatchers(f.cache.Cacher)
+	}
+	return errors.Join(errs...)
+}
+
+// cacheOf returns what upstream's reflector of c fills.
+func cacheOf(c *cacher.Cacher) interface{ Replace([]any, string) error } {
+	field := reflect.ValueOf(c).Elem().FieldByName("watchCache")
+	return reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface().(interface{ Replace([]any, string) error })
+}
+
+// terminateAllWatchers is what upstream calls before it lists anew.
+//
+//go:linkname terminateAllWatchers k8s.io/apiserver/pkg/storage/cacher.(*Cacher).terminateAllWatchers
+func terminateAllWatchers(*cacher.Cacher)
+
 const (
-	gridStep = 250 * time.Millisecond // the step that wasm/boundary/timers.mjs has
+	gridStep = 250 * time.Millisecond // a host that puts timers on a grid of its own should have the same step
 	gridFrom = time.Second            // shorter timers have somebody who waits
 )
 

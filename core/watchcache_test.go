@@ -86,16 +86,17 @@ func TestBookmarksComeInTime(t *testing.T) {
 
 func TestWhatHadACacheHasOne(t *testing.T) {
 	pointer := func(d generic.StorageDecorator) uintptr { return reflect.ValueOf(d).Pointer() }
+	caches := &watchCaches{}
 	for name, c := range map[string]struct{ upstream, want generic.StorageDecorator }{
-		"with a cache":    {registry.StorageWithCacher(), gridCache},
+		"with a cache":    {registry.StorageWithCacher(), caches.decorator},
 		"without a cache": {generic.UndecoratedStorage, generic.UndecoratedStorage},
 	} {
-		options, err := gridCaches{generic.RESTOptions{Decorator: c.upstream}}.GetRESTOptions(schema.GroupResource{}, nil)
+		options, err := gridCaches{generic.RESTOptions{Decorator: c.upstream}, caches}.GetRESTOptions(schema.GroupResource{}, nil)
 		if err != nil || pointer(options.Decorator) != pointer(c.want) {
 			t.Errorf("%s: %v, %v", name, options.Decorator, err)
 		}
 	}
-	// gridCache sets what upstream's decorator does, and the clock.
+	// The decorator sets what upstream's decorator does, and the clock.
 	if fields := reflect.TypeFor[cacher.Config]().NumField(); fields != 13 {
 		t.Errorf("upstream's cacher.Config has %d fields, and had 13: see what registry.StorageWithCacher does with the new ones", fields)
 	}

@@ -2,12 +2,12 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // Drain lets a server stop without cutting streams off. A watch never ends by itself, and a handler whose connection
@@ -40,7 +40,8 @@ func (d *Drain) Handler(next http.Handler) http.Handler {
 		if d.ctx.Err() != nil {
 			w.Header().Set("Retry-After", "1")
 			w.Header().Set("Connection", "close")
-			writeStatus(w, r, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
+			w.Header().Set("Cache-Control", "no-store")
+			status.Refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 				"kubetab is shutting down: try again when it is back")
 			return
 		}
@@ -64,24 +65,4 @@ func isStream(r *http.Request) bool {
 		}
 	}
 	return strings.Contains(r.URL.Path, "/watch/")
-}
-
-// writeStatus answers with a Kubernetes Status in JSON, which every client understands whatever it accepts.
-func writeStatus(w http.ResponseWriter, r *http.Request, code int, reason metav1.StatusReason, message string) {
-	body, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure,
-		Message:  message,
-		Reason:   reason,
-		Code:     int32(code),
-	})
-	if err != nil {
-		panic(err) // a Status of strings and a number is always JSON
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(code)
-	if r.Method != http.MethodHead {
-		io.WriteString(w, string(body)+"\n")
-	}
 }

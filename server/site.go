@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubetab/kubetab/internal/status"
 	"github.com/kubetab/kubetab/web/headers"
 )
 
@@ -57,7 +58,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers.Set(w.Header(), "")
 	for _, p := range apiPaths {
 		if r.URL.Path == p || strings.HasPrefix(r.URL.Path, p+"/") {
-			writeStatus(w, r, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf(
+			w.Header().Set("Cache-Control", "no-store")
+			status.Refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf(
 				"this address serves only the page, whose API server runs inside the browser tab: the API of this process is at %s", s.api))
 			return
 		}

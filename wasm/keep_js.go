@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/resume"
 	"github.com/kubetab/kubetab/wasm/boundary"
 )
 
@@ -18,7 +21,8 @@ const (
 	// identityName is the entry that holds the engine's identity.
 	identityName = "identity"
 	// baseName is the entry that holds the content of the store before the first change: the content of the snapshot's
-	// store, or nothing. An engine that starts without the snapshot needs it; one that resumes the snapshot does not.
+	// store, that of a bundle, or nothing. An engine that starts without the snapshot needs it. One that resumes the
+	// snapshot needs it where it is not the snapshot's.
 	baseName = "base"
 	// bundleName is an entry that the page adds for a cluster that begins with a bundle. It is there until an engine has
 	// begun with it.
@@ -30,8 +34,10 @@ const (
 // keeping gives the changes of the store to the host, which keeps them from visit to visit. At the next visit the host
 // gives them back, and keeping replays them. docs/module.md#visits has the picture.
 type keeping struct {
-	host *boundary.Host
-	on   atomic.Bool
+	host      *boundary.Host
+	clock     *clock.Clock // the engine's, which a bundle sets
+	verbosity int          // of the log
+	on        atomic.Bool
 
 	mu      sync.Mutex
 	earlier []etcd.Entry
@@ -40,7 +46,7 @@ type keeping struct {
 	opened  []byte // the identity of a cluster that begins with bundle, until begun has told the host
 }
 
-// tap is core.Config.Tap: it gives an entry to the host once keeping is on.
+// tap is resume.Config.Tap: it gives an entry to the host once keeping is on.
 func (k *keeping) tap(e etcd.Entry) {
 	if k.on.Load() {
 		k.host.Keep(e.Name, e.Record, e.Supersedes)
@@ -58,7 +64,7 @@ func (k *keeping) kept(name string, record []byte) {
 // turns keeping on. If there are none, the program begins a new cluster. If they cannot be used, it does what without
 // does. It returns an error when there is no randomness. A program that will be frozen keeps nothing yet: see goOn.
 func (k *keeping) begin(c *core.Config) error {
-	if c.AwaitIdentity || !k.host.CanKeep() {
+	if c.Resume.AwaitIdentity || !k.host.CanKeep() {
 		return nil
 	}
 	identity, base, entries := k.take()
@@ -78,10 +84,10 @@ func (k *keeping) begin(c *core.Config) error {
 	if err != nil {
 		return k.without(c, err)
 	}
-	c.Identity, c.Entries = identity, append(before, entries...)
+	c.Resume.Identity, c.Resume.Entries = identity, append(before, entries...)
 	k.on.Store(true)
 	if k.ofOther {
-		c.OfOtherBuild, c.OnLeftOut = true, k.takenOver
+		c.Resume.OfOtherBuild, c.Resume.OnLeftOut = true, k.takenOver
 		k.keepBase(nil)
 		k.keepIdentity(identity)
 	}
@@ -98,7 +104,7 @@ func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
 	if err != nil {
 		return err
 	}
-	identity, err := core.NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		return err
 	}
@@ -107,19 +113,24 @@ func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
 	if err != nil {
 		return err
 	}
-	c.Identity, c.Entries, c.OfOtherBuild = identity, with.Entries, with.OfOtherBuild
+	c.Resume.Identity, c.Resume.Entries, c.Resume.OfOtherBuild = identity, with.Resume.Entries, with.Resume.OfOtherBuild
 	k.on.Store(true)
-	for _, e := range left {
-		k.tap(etcd.Entry{Name: e.Name})
-	}
+	k.forget(left)
 	if opening.Exact {
-		k.keepBase(c.Entries)
+		k.keepBase(c.Resume.Entries)
 	} else { // the engine writes them anew, and the tap sees it
-		c.OnLeftOut = k.takenOver
+		c.Resume.OnLeftOut = k.takenOver
 		k.keepBase(nil)
 	}
 	k.opened = identity
 	return nil
+}
+
+// forget has the host forget entries.
+func (k *keeping) forget(entries []etcd.Entry) {
+	for _, e := range entries {
+		k.tap(etcd.Entry{Name: e.Name})
+	}
 }
 
 // begun is called when an engine has been made of c: what it began with is kept from then on, and a bundle is forgotten.
@@ -128,6 +139,10 @@ func (k *keeping) begun() {
 		k.keepIdentity(k.opened)
 		k.opened = nil
 	}
+	k.forgetBundle()
+}
+
+func (k *keeping) forgetBundle() {
 	if k.bundle != nil && k.on.Load() {
 		k.tap(etcd.Entry{Name: bundleName})
 		k.bundle = nil
@@ -136,11 +151,11 @@ func (k *keeping) begun() {
 
 // first gives c the identity of a new cluster, and turns keeping on. It returns an error when there is no randomness.
 func (k *keeping) first(c *core.Config) error {
-	identity, err := core.NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		return err
 	}
-	c.Identity = identity
+	c.Resume.Identity = identity
 	k.on.Store(true)
 	k.keepBase(nil)
 	k.keepIdentity(identity)
@@ -161,7 +176,7 @@ func (k *keeping) keepIdentity(identity []byte) {
 // there is no randomness.
 func (k *keeping) without(c *core.Config, why error) error {
 	k.host.NotKept(why.Error())
-	c.Identity, c.Entries, c.OfOtherBuild, k.opened = nil, nil, false, nil
+	c.Resume.Identity, c.Resume.Entries, c.Resume.OfOtherBuild, k.opened = nil, nil, false, nil
 	if k.ofOther {
 		return k.first(c)
 	}
@@ -178,28 +193,34 @@ func (k *keeping) takenOver(left []etcd.LeftOut) {
 	k.host.TakenOver(lines)
 }
 
-// goOn makes a resumed engine the cluster that the host has kept, or a new cluster if nothing is kept. From then on
-// changes are kept. If the kept entries cannot be used, it tells the host why and makes a new cluster, as without does.
-// It returns the errors of Engine.Base and Engine.Renew.
-func (k *keeping) goOn(ctx context.Context, engine *core.Engine) error {
+// goOn makes a resumed engine the cluster that the host has kept or added as a bundle, or a new cluster if there is
+// nothing. From then on changes are kept. If what there is cannot be used, it tells the host why and makes a new cluster,
+// as without does. It returns the errors of Point.Base and Point.Renew.
+func (k *keeping) goOn(ctx context.Context, point *resume.Point) error {
 	identity, base, entries := k.take()
 	k.on.Store(k.host.CanKeep())
-	if identity != nil || base != nil || len(entries) > 0 {
-		err := k.become(ctx, engine, identity, base, entries)
+	if identity != nil || base != nil || len(entries) > 0 || k.bundle != nil {
+		err := error(nil)
+		if k.bundle != nil && identity == nil {
+			err = k.openResumed(ctx, point, entries)
+		} else {
+			err = k.become(ctx, point, identity, base, entries)
+		}
 		if err == nil {
+			k.forgetBundle()
 			return nil
 		}
 		k.host.NotKept(err.Error())
 		k.on.Store(k.ofOther)
 	}
 	if k.on.Load() {
-		before, err := engine.Base()
+		before, err := point.Base()
 		if err != nil {
 			return err
 		}
 		k.keepBase(before)
 	}
-	identity, err := engine.Renew(ctx)
+	identity, err := point.Renew(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,25 +228,72 @@ func (k *keeping) goOn(ctx context.Context, engine *core.Engine) error {
 	return nil
 }
 
+// openResumed is open for a resumed engine. The errors are also those of Point.Become and Point.TakeOver; the engine
+// and its clock are unchanged then.
+func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []etcd.Entry) error {
+	b, err := bundle.Read(bytes.NewReader(k.bundle), bundle.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	opening, err := core.CheckBundle(b)
+	if err != nil {
+		return err
+	}
+	identity, err := resume.NewIdentity()
+	if err != nil {
+		return err
+	}
+	own, err := point.Base()
+	if err != nil {
+		return err
+	}
+	k.forget(left)
+	if opening.Exact {
+		own = opening.Entries
+		err = k.put(ctx, point, identity, own)
+	} else {
+		var leftOut []etcd.LeftOut
+		if leftOut, err = point.TakeOver(ctx, identity, nil, opening.Entries); err == nil {
+			defer k.takenOver(leftOut)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	core.SetClock(k.clock, b.Clock)
+	k.keepBase(own)
+	k.keepIdentity(identity)
+	return nil
+}
+
 // become makes a resumed engine the cluster that the host has kept. It returns an error when the identity is missing,
-// when the base cannot be read, and the errors of Engine.Base, Engine.Restore and Engine.TakeOver; the engine is
-// unchanged then.
-func (k *keeping) become(ctx context.Context, engine *core.Engine, identity, base []byte, entries []etcd.Entry) error {
+// when the base cannot be read, and the errors of Point.Base, Point.Restore, Point.Become and Point.TakeOver; the
+// engine is unchanged then.
+func (k *keeping) become(ctx context.Context, point *resume.Point, identity, base []byte, entries []etcd.Entry) error {
 	if identity == nil {
 		return fmt.Errorf("%d entries without an identity", len(entries))
-	}
-	if !k.ofOther {
-		return engine.Restore(ctx, identity, entries)
 	}
 	theirs, err := etcd.Unpack(base)
 	if err != nil {
 		return err
 	}
-	own, err := engine.Base()
+	if !k.ofOther {
+		if len(entries) > compactAbove && len(entries) > 4*len(theirs) {
+			if theirs, err = k.compacted(theirs, entries); err != nil {
+				return err
+			}
+			entries = nil
+		}
+		if goesOnFromNothing(theirs) {
+			return k.put(ctx, point, identity, append(theirs, entries...))
+		}
+		return point.Restore(ctx, identity, entries)
+	}
+	own, err := point.Base()
 	if err != nil {
 		return err
 	}
-	left, err := engine.TakeOver(ctx, identity, theirs, entries)
+	left, err := point.TakeOver(ctx, identity, theirs, entries)
 	if err != nil {
 		return err
 	}
@@ -233,6 +301,36 @@ func (k *keeping) become(ctx context.Context, engine *core.Engine, identity, bas
 	k.keepIdentity(identity)
 	k.takenOver(left)
 	return nil
+}
+
+// put is Point.Become. Upstream warns of each of some sixty watch caches that its watches end, and here they all do.
+func (k *keeping) put(ctx context.Context, point *resume.Point, identity []byte, entries []etcd.Entry) error {
+	return errorsOnly(k.verbosity, func() error { return point.Become(ctx, identity, entries) })
+}
+
+// compactAbove is up to how many entries are replayed one by one. Most of more are of objects that came and went: their
+// history is kept for who has watched, and one day there is more of it than of anything else.
+const compactAbove = 5_000
+
+// compacted makes a new base of what is kept, and has the host keep it in place of that. It returns the errors of
+// etcd.Compacted; what is kept is unchanged then.
+func (k *keeping) compacted(base, entries []etcd.Entry) ([]etcd.Entry, error) {
+	made, err := etcd.Compacted(append(base, entries...))
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	// All of it or nothing.
+	k.tap(etcd.Entry{Name: baseName, Record: etcd.Pack(made), Supersedes: names})
+	return made, nil
+}
+
+// goesOnFromNothing reports whether a base is not that of the snapshot, which is never empty and has all of its history.
+func goesOnFromNothing(base []etcd.Entry) bool {
+	return len(base) == 0 || slices.ContainsFunc(base, etcd.Entry.Begins)
 }
 
 // take returns the entries that the host has given, and forgets them.

@@ -24,3 +24,15 @@ func logWarningsOnly(verbosity int) {
 	_ = flags.Set("stderrthreshold", "WARNING")
 	klog.SetOutput(io.Discard)
 }
+
+// errorsOnly calls f, and has no warnings shown meanwhile where those are all that is shown.
+func errorsOnly(verbosity int, f func() error) error {
+	if verbosity > 0 {
+		return f()
+	}
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags) // of the same settings
+	_ = flags.Set("stderrthreshold", "ERROR")
+	defer func() { _ = flags.Set("stderrthreshold", "WARNING") }()
+	return f()
+}

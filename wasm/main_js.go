@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/requestlog"
+	"github.com/kubetab/kubetab/core/resume"
 	"github.com/kubetab/kubetab/tutorials/evaluate"
 	"github.com/kubetab/kubetab/wasm/boundary"
 	"github.com/kubetab/kubetab/wasm/bridge"
@@ -44,7 +45,8 @@ func main() {
 	}
 }
 
-// run starts an engine, serves the host until it asks to close, and ends the engine.
+// run starts an engine, serves the host until it asks to close, and ends the engine. It is long because it connects
+// everything with everything else: parts of it would hand a dozen values to each other.
 func run(host *boundary.Host, start time.Time) error {
 	text, err := host.Config()
 	if err != nil {
@@ -73,7 +75,8 @@ func run(host *boundary.Host, start time.Time) error {
 		default: // one is enough
 		}
 	}
-	keep := &keeping{host: host}
+	c := s.engine()
+	keep := &keeping{host: host, clock: c.Clock, verbosity: s.Verbosity}
 	functions := boundary.Functions{
 		Bridge: b,
 		Start:  start,
@@ -90,8 +93,7 @@ func run(host *boundary.Host, start time.Time) error {
 	}
 
 	requests := requestlog.New(requestlog.Options{})
-	c := s.engine()
-	c.Tap = keep.tap
+	c.Resume.Tap = keep.tap
 	c.Requests = requests
 	if !s.Anonymous {
 		c.Workspace = workspace
@@ -103,7 +105,7 @@ func run(host *boundary.Host, start time.Time) error {
 		return err
 	}
 	engine, err := core.New(context.Background(), c)
-	if errors.Is(err, core.ErrKept) {
+	if errors.Is(err, resume.ErrKept) {
 		if err := keep.without(&c, err); err != nil {
 			return err
 		}
@@ -133,7 +135,8 @@ func run(host *boundary.Host, start time.Time) error {
 	for running := true; running; {
 		select {
 		case <-freezing:
-			if err := engine.Freeze(); err != nil {
+			requests.Forget() // what nobody will read need not be in the snapshot
+			if err := engine.ResumePoint().Freeze(); err != nil {
 				return errors.Join(err, engine.Close())
 			}
 			host.Stage("frozen", time.Since(start))
@@ -142,7 +145,7 @@ func run(host *boundary.Host, start time.Time) error {
 			debug.SetGCPercent(s.GCPercent)
 			boundary.Tighten(false)
 			requests.Forget() // what the start asked of itself is nobody's history
-			if err := keep.goOn(context.Background(), engine); err != nil {
+			if err := keep.goOn(context.Background(), engine.ResumePoint()); err != nil {
 				return errors.Join(err, engine.Close())
 			}
 			host.Stage(string(core.StageReady), time.Since(start))

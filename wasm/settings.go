@@ -9,6 +9,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/people"
+	"github.com/kubetab/kubetab/core/resume"
 )
 
 // settings is kubetabHost.config. All fields are optional.
@@ -73,10 +74,11 @@ func (s settings) engine() core.Config {
 		Nodes:           s.Nodes,
 		NodeStorage:     nodeStorage,
 		Memory:          s.Memory,
+		FixedHeap:       true, // a WebAssembly memory never shrinks
 		Controllers:     s.Controllers,
 		NoScheduler:     s.NoScheduler,
 		Clock:           clock.New(nil),
-		AwaitIdentity:   s.ToBeFrozen,
+		Resume:          resume.Config{AwaitIdentity: s.ToBeFrozen},
 	}
 	if !s.Anonymous {
 		c.DefaultUser = people.All[0].User()

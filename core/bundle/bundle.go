@@ -85,7 +85,7 @@ type Limits struct {
 	Value   int   // bytes of one value, and of one file of the workspace
 }
 
-// DefaultLimits are above what an API server has room for in a tab. A value may be
+// DefaultLimits are above what an API server has room for in 4 GB. A value may be
 // larger than etcd's usual 1.5 MiB because etcd's limit is an option.
 func DefaultLimits() Limits {
 	return Limits{File: 64 << 20, Cluster: 256 << 20, Records: 1_000_000, Value: 16 << 20}

@@ -108,7 +108,7 @@ type lifecycle interface {
 // RemoveUnavailableKinds), or kinds that do not say since when they are.
 func exists(gv schema.GroupVersion, v *version.Version) bool {
 	dated := false
-	// In order, so that every run calls the same functions: see wasm/split.
+	// In order, so that every run calls the same functions: a profile of one run is a profile of all.
 	for _, kind := range slices.Sorted(maps.Keys(legacyscheme.Scheme.KnownTypes(gv))) {
 		object, err := legacyscheme.Scheme.New(gv.WithKind(kind))
 		if err != nil {

@@ -20,9 +20,9 @@
 // # Where upstream reads the real time
 //
 // Not all of upstream takes a clock. What reads the process's time keeps doing
-// so natively; in a tab the host can bend time for the whole program, because
-// the imports runtime.nanotime1, runtime.walltime and
-// runtime.scheduleTimeoutEvent of a Go module are functions of the host.
+// so. On js/wasm a host can bend time for the whole program, because the imports
+// runtime.nanotime1, runtime.walltime and runtime.scheduleTimeoutEvent of a Go
+// module are functions of the host.
 //
 //	package                                   what it reads          takes a clock
 //	k8s.io/apiserver/pkg/registry/rest        creationTimestamp      no (metav1.Now)

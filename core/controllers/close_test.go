@@ -31,7 +31,7 @@ func TestEndLeavesNoGoroutine(t *testing.T) {
 			ignore := leaks()
 			// Without a cluster CIDR: the node-ipam controller does not shut
 			// its queue down when it ends before its cache is filled.
-			c, err := startCluster(t.Context(), core.Config{ServiceAccountKey: testKey, CA: testAuthority, RootCA: testRootCA})
+			c, err := startCluster(t.Context(), core.Config{Keys: testKeys})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,7 +70,7 @@ func sharedCluster(t *testing.T) *cluster {
 	t.Helper()
 	shared.once.Do(func() {
 		ctx := context.Background()
-		if shared.cluster, shared.err = startCluster(ctx, core.Config{ServiceAccountKey: testKey, CA: testAuthority, ClusterCIDR: "10.244.0.0/16", RootCA: testRootCA}); shared.err != nil {
+		if shared.cluster, shared.err = startCluster(ctx, core.Config{Keys: testKeys, ClusterCIDR: "10.244.0.0/16"}); shared.err != nil {
 			return
 		}
 		if shared.nodes, shared.err = runNodes(ctx, shared.cluster.client); shared.err != nil {

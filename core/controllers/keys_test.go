@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/util/cert"
 
+	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/controllers"
 )
 
@@ -16,6 +17,7 @@ var (
 	testKey       = newKey()
 	testAuthority = newAuthority()
 	testRootCA    = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: testAuthority.Certificate.Raw})
+	testKeys      = core.Keys{ServiceAccount: testKey, CA: testAuthority, RootCA: testRootCA}
 )
 
 func newKey() *ecdsa.PrivateKey {

@@ -8,6 +8,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 )
 
 // kubernetesClient answers what kube-apiserver's storage asks of etcd. It is the
@@ -109,7 +111,7 @@ func (c *kubernetesClient) OptimisticPut(ctx context.Context, key string, value 
 		if lease != 0 && w.db.leases.byID[lease] == nil {
 			return rpctypes.ErrGRPCLeaseNotFound
 		}
-		w.put(key, borrow(value), lease)
+		w.put(key, borrow.String(value), lease)
 		resp.Succeeded = true
 		return nil
 	})

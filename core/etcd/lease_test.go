@@ -9,27 +9,35 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 )
 
-// TestKeepAlive keeps a lease for hours of the clock, and lets it go.
-func TestKeepAlive(t *testing.T) {
+// leased opens a store whose time is that of a clock. It holds the key "leased", which
+// a lease of 30 s keeps.
+func leased(t *testing.T) (*testingclock.FakeClock, *DB, clientv3.LeaseID) {
+	t.Helper()
 	clock := testingclock.NewFakeClock(time.Unix(1_700_000_000, 0))
 	db := mustOpen(t, Options{Clock: clock})
-	defer mustClose(t, db)
-	c := db.Client()
-	lease, err := c.Grant(t.Context(), 30)
+	t.Cleanup(func() { mustClose(t, db) })
+	lease, err := db.Client().Grant(t.Context(), 30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.KV.Put(t.Context(), "a", "1", clientv3.WithLease(lease.ID)); err != nil {
+	if _, err := db.Client().KV.Put(t.Context(), "leased", "1", clientv3.WithLease(lease.ID)); err != nil {
 		t.Fatal(err)
 	}
+	return clock, db, lease.ID
+}
+
+// TestKeepAlive keeps a lease for hours of the clock, and lets it go.
+func TestKeepAlive(t *testing.T) {
+	clock, db, lease := leased(t)
+	c := db.Client()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	alive, err := c.KeepAlive(ctx, lease.ID)
+	alive, err := c.KeepAlive(ctx, lease)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 100 {
-		if r := <-alive; r == nil || r.TTL != 30 || r.ID != lease.ID {
+		if r := <-alive; r == nil || r.TTL != 30 || r.ID != lease {
 			t.Fatalf("got %+v", r)
 		}
 		// One waits to renew it, one for its end.
@@ -37,7 +45,7 @@ func TestKeepAlive(t *testing.T) {
 		clock.Step(10 * time.Second)
 	}
 	<-alive
-	if r, err := c.KV.Get(t.Context(), "a"); err != nil || r.Count != 1 {
+	if r, err := c.KV.Get(t.Context(), "leased"); err != nil || r.Count != 1 {
 		t.Fatal(r, err)
 	}
 	cancel()
@@ -46,7 +54,7 @@ func TestKeepAlive(t *testing.T) {
 	eventually(t, "nobody waits for the end", func() bool { return clock.Waiters() == 1 })
 	clock.Step(30 * time.Second)
 	eventually(t, "the key outlives its lease", func() bool {
-		r, err := c.KV.Get(t.Context(), "a")
+		r, err := c.KV.Get(t.Context(), "leased")
 		return err == nil && r.Count == 0
 	})
 }
@@ -66,20 +74,14 @@ func TestKeepAliveOfNothing(t *testing.T) {
 
 // TestRemainingTime counts whole seconds.
 func TestRemainingTime(t *testing.T) {
-	clock := testingclock.NewFakeClock(time.Unix(1_700_000_000, 0))
-	db := mustOpen(t, Options{Clock: clock})
-	defer mustClose(t, db)
+	clock, db, lease := leased(t)
 	c := db.Client()
-	lease, err := c.Grant(t.Context(), 30)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, step := range []struct {
 		by   time.Duration
 		want int64
 	}{{0, 30}, {time.Second, 29}, {500 * time.Millisecond, 28}, {28 * time.Second, 0}, {500 * time.Millisecond, -1}} {
 		clock.Step(step.by)
-		ttl, err := c.TimeToLive(t.Context(), lease.ID)
+		ttl, err := c.TimeToLive(t.Context(), lease)
 		if err != nil || ttl.TTL != step.want {
 			t.Errorf("after %v more: %+v, %v, want %d", step.by, ttl, err, step.want)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/kubetab/kubetab/core/etcd/internal/journal"
 )
 
+// revocation is of a lease, in the revision that deleted its keys.
+type revocation struct{ lease, rev int64 }
+
 // load fills the index, the log and the leases from the journal.
 func (db *DB) load() error {
-	type revocation struct{ lease, rev int64 }
-	var (
-		revoked []revocation
-	)
+	var revoked []revocation
 	// In key order: leases, then the store's own facts, then revisions, oldest first.
 	err := db.journal.Load(func(key, payload string) error {
 		switch {
@@ -67,6 +67,11 @@ func (db *DB) load() error {
 			return err
 		}
 	}
+	return db.finish(revoked)
+}
+
+// finish does what a crash may have cut short, and attaches keys to their leases.
+func (db *DB) finish(revoked []revocation) error {
 	// A crash between the record of a revocation and the removal of the lease.
 	for _, r := range revoked {
 		if l := db.leases.byID[r.lease]; l != nil && l.grantedAt < r.rev {
@@ -82,7 +87,6 @@ func (db *DB) load() error {
 		}
 		return true
 	})
-	// Finish the compaction that a crash may have cut short.
 	if db.compactRev > 0 {
 		if err := db.dropHistory(db.compactRev); err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 )
 
 // found is the answer to a range request before its bytes are copied: versions
@@ -40,7 +42,7 @@ func (w *view) rangeKeys(r *pb.RangeRequest) (*found, error) {
 	if r.Limit > 0 && r.Limit < math.MaxInt64 && !sorted && !filtered {
 		fetch = r.Limit + 1
 	}
-	w.visit(newSpan(borrow(r.Key), borrow(r.RangeEnd)), rev, func(v *version) bool {
+	w.visit(newSpan(borrow.String(r.Key), borrow.String(r.RangeEnd)), rev, func(v *version) bool {
 		f.count++
 		if !r.CountOnly && int64(len(f.versions)) < fetch && (!filtered || passes(r, v)) {
 			f.versions = append(f.versions, v)

@@ -294,7 +294,7 @@ func TestReplayOfManyRevisions(t *testing.T) {
 		t.Errorf("%d entries made %d commits", len(entries), n)
 	}
 
-	compacted, err := Compacted(t.Context(), entries)
+	compacted, err := Compacted(entries)
 	if err != nil || len(compacted) > 3+2 {
 		t.Errorf("%d entries for 3 objects, %v", len(compacted), err)
 	}
@@ -306,7 +306,7 @@ func TestReplayOfManyRevisions(t *testing.T) {
 	if got, want := everything(t, third), everything(t, first); got != want {
 		t.Errorf("compacted, it has\n%s, want\n%s", got, want)
 	}
-	if _, err := Compacted(t.Context(), []Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
+	if _, err := Compacted([]Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
 		t.Error("damaged entries were compacted")
 	}
 }

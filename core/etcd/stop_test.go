@@ -8,7 +8,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
-	testingclock "k8s.io/utils/clock/testing"
 )
 
 // TestStop: a stopped store keeps every request of a client waiting until its deadline, and changes nothing.
@@ -67,17 +66,8 @@ func TestStop(t *testing.T) {
 
 // TestResume: a write that waited happens, a watch of before sees it, and no lease has ended in between.
 func TestResume(t *testing.T) {
-	clock := testingclock.NewFakeClock(time.Unix(1_700_000_000, 0))
-	db := mustOpen(t, Options{Clock: clock})
-	defer mustClose(t, db)
+	clock, db, lease := leased(t)
 	c := db.Client()
-	lease, err := c.Grant(t.Context(), 30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.KV.Put(t.Context(), "leased", "1", clientv3.WithLease(lease.ID)); err != nil {
-		t.Fatal(err)
-	}
 	watch := c.Watch(t.Context(), "a")
 	db.Stop()
 	written := make(chan error)
@@ -93,7 +83,7 @@ func TestResume(t *testing.T) {
 	if r := <-watch; len(r.Events) != 1 || string(r.Events[0].Kv.Value) != "1" {
 		t.Errorf("watched %+v", r)
 	}
-	if r, err := c.TimeToLive(t.Context(), lease.ID); err != nil || r.TTL != 30 {
+	if r, err := c.TimeToLive(t.Context(), lease); err != nil || r.TTL != 30 {
 		t.Errorf("lease %+v %v, want its full time again", r, err)
 	}
 	if r, err := c.KV.Get(t.Context(), "leased"); err != nil || r.Count != 1 {

@@ -2,15 +2,12 @@ package etcd
 
 import (
 	"sort"
-	"unsafe"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-)
 
-// borrow returns b as a string without copying it. The result is good only until
-// the request that b came with is answered; it is never stored.
-func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
+)
 
 // view is what a request reads: the store at its newest revision, and for a
 // transaction its own changes on top.
@@ -125,7 +122,7 @@ func (w *view) compare(cs []*pb.Compare) bool {
 
 func (w *view) compareRange(c *pb.Compare) bool {
 	found, holds := false, true
-	w.visit(newSpan(borrow(c.Key), borrow(c.RangeEnd)), w.now(), func(v *version) bool {
+	w.visit(newSpan(borrow.String(c.Key), borrow.String(c.RangeEnd)), w.now(), func(v *version) bool {
 		found = true
 		holds = compareVersion(c, v)
 		return holds
@@ -142,7 +139,7 @@ func compareVersion(c *pb.Compare, v *version) bool {
 	var result int
 	switch c.Target {
 	case pb.Compare_VALUE:
-		result = order(v.value, borrow(c.GetValue()))
+		result = order(v.value, borrow.String(c.GetValue()))
 	case pb.Compare_CREATE:
 		result = order(v.create, c.GetCreateRevision())
 	case pb.Compare_MOD:
@@ -239,7 +236,7 @@ func (w *view) checkPut(r *pb.PutRequest) error {
 	if r.Lease != 0 && w.db.leases.byID[r.Lease] == nil {
 		return rpctypes.ErrGRPCLeaseNotFound
 	}
-	if (r.IgnoreValue || r.IgnoreLease) && w.at(borrow(r.Key)) == nil {
+	if (r.IgnoreValue || r.IgnoreLease) && w.at(borrow.String(r.Key)) == nil {
 		return rpctypes.ErrGRPCKeyNotFound
 	}
 	return nil
@@ -274,8 +271,8 @@ func (w *view) txn(r *pb.TxnRequest, path *[]bool) (*pb.TxnResponse, error) {
 }
 
 func (w *view) putRequest(r *pb.PutRequest) *pb.PutResponse {
-	value, lease := borrow(r.Value), r.Lease
-	if prev := w.at(borrow(r.Key)); prev != nil {
+	value, lease := borrow.String(r.Value), r.Lease
+	if prev := w.at(borrow.String(r.Key)); prev != nil {
 		if r.IgnoreValue {
 			value = prev.value
 		}
@@ -283,7 +280,7 @@ func (w *view) putRequest(r *pb.PutRequest) *pb.PutResponse {
 			lease = prev.lease
 		}
 	}
-	prev := w.put(borrow(r.Key), value, lease)
+	prev := w.put(borrow.String(r.Key), value, lease)
 	resp := &pb.PutResponse{Header: &pb.ResponseHeader{Revision: w.now()}}
 	if r.PrevKv && prev != nil {
 		resp.PrevKv = prev.keyValue(true)
@@ -292,7 +289,7 @@ func (w *view) putRequest(r *pb.PutRequest) *pb.PutResponse {
 }
 
 func (w *view) deleteRequest(r *pb.DeleteRangeRequest) *pb.DeleteRangeResponse {
-	gone := w.deleteRange(newSpan(borrow(r.Key), borrow(r.RangeEnd)))
+	gone := w.deleteRange(newSpan(borrow.String(r.Key), borrow.String(r.RangeEnd)))
 	resp := &pb.DeleteRangeResponse{Header: &pb.ResponseHeader{Revision: w.now()}, Deleted: int64(len(gone))}
 	if r.PrevKv {
 		for _, v := range gone {

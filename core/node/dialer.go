@@ -8,6 +8,8 @@ import (
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/server/egressselector"
+
+	"github.com/kubetab/kubetab/core/node/network"
 )
 
 // Dialer is how the API server reaches what has an address in the cluster: the
@@ -31,14 +33,14 @@ func (d *Dialer) Lookup(egressselector.NetworkContext) (utilnet.DialFunc, error)
 
 // DialContext connects to an address of the cluster in memory. An address that
 // nobody has is refused.
-func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *Dialer) DialContext(ctx context.Context, protocol, address string) (net.Conn, error) {
 	d.mu.Lock()
 	dial := d.dial
 	d.mu.Unlock()
 	if dial == nil {
-		return nil, fmt.Errorf("dial %s %s: %w", network, address, errRefused)
+		return nil, fmt.Errorf("dial %s %s: %w", protocol, address, network.ErrRefused)
 	}
-	return dial(ctx, network, address)
+	return dial(ctx, protocol, address)
 }
 
 // set says which nodes there are, and how to reach them. It reports whether

@@ -12,7 +12,9 @@
 //	 exits, probe results,       container.Container (a script or a server)
 //	 one timer for each Pod          ^
 //	                                 |  logs, exec, attach, port-forward
-//	 API server --> Dialer --> HTTPS in memory --> kubelet API
+//	 API server --> Dialer --> HTTPS in memory --> core/node/kubeletapi
+//
+// Addresses, names and connections are those of core/node/network.
 //
 // Invariants:
 //

@@ -28,8 +28,8 @@ type eventSink struct {
 }
 
 // A kubelet writes as many events in a second, and at once, and so do all of
-// ours together: when a thousand Pods start in a tab, they come before their
-// events.
+// ours together: when a thousand Pods start in one process, they come
+// before their events.
 const (
 	eventQPS   = 50
 	eventBurst = 100

@@ -1,9 +1,9 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/events"
 
 	"github.com/kubetab/kubetab/core/node/container"
+	"github.com/kubetab/kubetab/core/node/network"
 )
 
 // kubelet is one node and the state of its kubelet.
@@ -42,7 +43,7 @@ type kubelet struct {
 
 func newKubelet(n *Nodes, i int, given v1.ResourceList) *kubelet {
 	return &kubelet{
-		cluster: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: nodeIP(i), capacity: capacity(given),
+		cluster: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: network.NodeIP(i), capacity: capacity(given),
 		images: map[string]bool{}, ips: map[int]bool{}, nextIP: 2, admitted: map[types.UID]v1.ResourceList{}, ports: map[types.UID][]v1.ContainerPort{},
 		hostPath: n.disk.NewDir(0o755),
 	}
@@ -61,7 +62,7 @@ func (k *kubelet) register(ctx context.Context) error {
 			},
 			Annotations: map[string]string{"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
 		},
-		Spec: v1.NodeSpec{PodCIDR: podCIDR(k.index), PodCIDRs: []string{podCIDR(k.index)}},
+		Spec: v1.NodeSpec{PodCIDR: network.PodCIDR(k.index), PodCIDRs: []string{network.PodCIDR(k.index)}},
 	}
 	k.setStatus(fresh, now)
 	node, err := k.cluster.config.Client.CoreV1().Nodes().Create(ctx, fresh, metav1.CreateOptions{})
@@ -111,10 +112,7 @@ func (k *kubelet) setStatus(node *v1.Node, now metav1.Time) {
 	s.NodeInfo = v1.NodeSystemInfo{
 		MachineID: id, SystemUUID: id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:], BootID: "00000000-0000-4000-8000-" + id[20:],
 		KernelVersion: container.KernelVersion, OSImage: "Kubetab (simulated)", ContainerRuntimeVersion: "kubetab://simulated",
-		KubeletVersion: version.Get().GitVersion, OperatingSystem: "linux", Architecture: "amd64",
-	}
-	if runtime.GOOS != "js" && s.NodeInfo.KubeletVersion == "" {
-		s.NodeInfo.KubeletVersion = "v0.0.0"
+		KubeletVersion: cmp.Or(version.Get().GitVersion, "v0.0.0"), OperatingSystem: "linux", Architecture: "amd64",
 	}
 	s.RuntimeHandlers = []v1.NodeRuntimeHandler{{Name: ""}}
 	s.Images = nil
@@ -215,7 +213,7 @@ func (k *kubelet) takeIP() (string, bool) {
 		}
 		if !k.ips[host] {
 			k.ips[host] = true
-			return podNet(k.index, host), true
+			return network.PodIP(k.index, host), true
 		}
 	}
 	return "", false
@@ -225,7 +223,7 @@ func (k *kubelet) releaseIP(ip string) {
 	k.state.Lock()
 	defer k.state.Unlock()
 	for host := range k.ips {
-		if podNet(k.index, host) == ip {
+		if network.PodIP(k.index, host) == ip {
 			delete(k.ips, host)
 		}
 	}

@@ -2,9 +2,6 @@ package node_test
 
 import (
 	"context"
-	"errors"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -117,41 +114,5 @@ func TestIdle(t *testing.T) {
 	c.rest()
 	if after := c.get("p").ResourceVersion; after != before {
 		t.Errorf("a Pod whose probes pass was written: %s to %s", before, after)
-	}
-}
-
-// net/http interrupts its own read with a deadline before it hands a connection
-// over to an upgraded protocol, and takes it back at once.
-func TestADeadlineThatIsTakenBackEndsNoConnection(t *testing.T) {
-	client, server, err := node.Connection()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	defer server.Close()
-	for i := range 5000 {
-		for _, deadline := range []time.Time{time.Unix(1, 0), {}} {
-			if err := server.SetDeadline(deadline); err != nil {
-				t.Fatal(err)
-			}
-		}
-		read := make(chan error, 1)
-		go func() {
-			_, err := server.Read(make([]byte, 1))
-			read <- err
-		}()
-		runtime.Gosched() // time for a timer to ring
-		if _, err := client.Write([]byte("x")); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-read; err != nil {
-			t.Fatalf("try %d: %v", i, err)
-		}
-	}
-	if err := server.SetDeadline(time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := server.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("with a deadline that has passed: %v", err)
 	}
 }

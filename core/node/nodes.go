@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -17,13 +16,13 @@ import (
 	"k8s.io/client-go/informers"
 	clientset "k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
-	discoverylisters "k8s.io/client-go/listers/discovery/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/node/container"
+	"github.com/kubetab/kubetab/core/node/network"
 )
 
 const (
@@ -74,16 +73,15 @@ type Nodes struct {
 	secrets    corelisters.SecretLister
 	services   corelisters.ServiceLister
 	claims     corelisters.PersistentVolumeClaimLister
-	slices     discoverylisters.EndpointSliceLister
 	synced     []cache.InformerSynced
 	handlers   []registration
 
 	queue   workqueue.TypedInterface[types.UID]
 	events  *eventSink
 	disk    *container.Disk
+	network *network.Network
 	running sync.WaitGroup
 	ctx     context.Context // of Run
-	turn    atomic.Uint64   // which endpoint is next
 
 	registered chan struct{} // closed by Run
 
@@ -137,7 +135,10 @@ func New(c Config) (*Nodes, error) {
 	n.pods, n.nodes = core.Pods().Lister(), core.Nodes().Lister()
 	n.configMaps, n.secrets = core.ConfigMaps().Lister(), core.Secrets().Lister()
 	n.services, n.claims = core.Services().Lister(), core.PersistentVolumeClaims().Lister()
-	n.slices = c.Informers.Discovery().V1().EndpointSlices().Lister()
+	n.network = &network.Network{
+		Services: n.services, Slices: c.Informers.Discovery().V1().EndpointSlices().Lister(), ConfigMaps: n.configMaps,
+		API: c.API, Listening: n.listening,
+	}
 	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(),
 		core.Services().Informer(), core.PersistentVolumeClaims().Informer(), c.Informers.Discovery().V1().EndpointSlices().Informer()} {
 		n.synced = append(n.synced, informer.HasSynced)
@@ -216,18 +217,3 @@ func capacity(given v1.ResourceList) v1.ResourceList {
 	}
 	return all
 }
-
-// ControlPlane is the address of the API server in the cluster's network: the
-// endpoint of the Service "kubernetes".
-func ControlPlane() net.IP { return net.IPv4(172, 18, 0, 1) }
-
-// Addresses of the nodes are in 172.18.0.0/16, those of Pods in a /24 for each
-// node from 10.244.0.0 on. The cluster's Services are in 10.0.0.0/24.
-
-func nodeIP(i int) string { return net.IPv4(172, 18, byte((i+2)/250), byte((i+2)%250)).String() }
-
-func podNet(i, host int) string {
-	return net.IPv4(10, byte(244+i/256), byte(i%256), byte(host)).String()
-}
-
-func podCIDR(i int) string { return podNet(i, 0) + "/24" }

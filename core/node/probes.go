@@ -224,7 +224,7 @@ func (p *pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string,
 			}
 			r.Header.Set(h.Name, h.Value)
 		}
-		response, err := network{p}.RoundTrip(r)
+		response, err := p.seen().RoundTrip(r)
 		if err != nil {
 			return fmt.Sprintf("Get %q: %v", address, err), false
 		}
@@ -242,7 +242,7 @@ func (p *pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string,
 		if host == "" {
 			host = p.ip
 		}
-		if err := (network{p}).Dial(ctx, host, port); err != nil {
+		if err := p.seen().Dial(ctx, host, port); err != nil {
 			return err.Error(), false
 		}
 	case probe.GRPC != nil:

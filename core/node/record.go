@@ -223,7 +223,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 		Clock: p.cluster.clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
 		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
 		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
-		Network: network{p}, Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.goWait,
+		Network: p.seen(), Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.goWait,
 		OnExit: func(code int) { p.exit(i, code) },
 	})
 	p.event(obj, r.spec, v1.EventTypeNormal, events.CreatedContainer, "Container created")

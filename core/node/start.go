@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/kubelet/events"
+
+	"github.com/kubetab/kubetab/core/node/network"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 	// seenTime passes until the kubelet sees that a command runs, and goneTime at
 	// least until it sees that a container has ended: upstream asks the container
 	// runtime each second. Whoever follows a Pod finds its first output in its log
-	// when it is said to run, and can attach to it while it is said to: see lateAttach
+	// when it is said to run, and can attach to it while it is said to: see lateAttach of package kubeletapi
 	// for who is slower.
 	seenTime = 500 * time.Millisecond
 	goneTime = time.Second
@@ -36,7 +38,7 @@ func (p *pod) start(obj *v1.Pod, now time.Time, in inboxed) {
 			p.at(p.sandboxAt)
 			return
 		}
-		if !p.network(obj) {
+		if !p.join(obj) {
 			p.at(now.Add(retryAfter))
 			return
 		}
@@ -158,15 +160,15 @@ func (p *pod) mount(obj *v1.Pod, now time.Time, in inboxed) bool {
 	return false
 }
 
-// network gives the Pod its address.
-func (p *pod) network(obj *v1.Pod) bool {
+// join gives the Pod its address in the network.
+func (p *pod) join(obj *v1.Pod) bool {
 	if obj.Spec.HostNetwork {
 		p.ip, p.sandbox = p.kubelet.ip, true
 		return true
 	}
 	ip, ok := p.kubelet.takeIP()
 	if !ok {
-		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", podCIDR(p.kubelet.index)))
+		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", network.PodCIDR(p.kubelet.index)))
 		return false
 	}
 	p.ip, p.sandbox = ip, true

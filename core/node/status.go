@@ -211,7 +211,8 @@ func user(obj *v1.Pod, c *v1.Container) *v1.LinuxContainerUser {
 
 // phase follows upstream's getPhase, which is not exported: the phase of a Pod
 // whose containers have these statuses. done says that nothing will run again,
-// begun that a main container has run.
+// begun that a main container has run. It is long because upstream's is, with which
+// it is compared line by line.
 func phase(obj *v1.Pod, info []v1.ContainerStatus, done, begun bool) v1.PodPhase {
 	spec := &obj.Spec
 	restarts := func(c v1.Container, t *v1.ContainerStateTerminated) bool {

@@ -159,7 +159,7 @@ func (p *pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) err
 		if err != nil {
 			return err
 		}
-		response, err := network{p}.RoundTrip(r)
+		response, err := p.seen().RoundTrip(r)
 		if err != nil {
 			return err
 		}

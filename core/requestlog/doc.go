@@ -1,5 +1,6 @@
 // Package requestlog remembers the requests that reached an API server, for people to look at: what a browser's network
 // tab is to a page. It is neither an audit log nor a trace: it is bounded, in memory, and forgets.
+// With each request it keeps the audit events that upstream has made of it (Log.Audit).
 //
 //	client --> Wrap(handler) --> API server --> Authorizer(...)
 //	               |  head, bytes, events          |  who, verb, resource
@@ -7,6 +8,7 @@
 //	                              |  GET <prefix>             records, as lines of JSON that follow
 //	                              |  GET <prefix>/{id}        headers and bodies, decoded
 //	                              |  GET <prefix>/{id}/events the events of a watch, as lines that follow
+//	                              |  PUT <prefix>/audit       the level of audit events
 //
 // Invariants:
 //   - A request is passed on unchanged and its answer is sent unchanged, flush by flush, whatever the log does.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
@@ -16,8 +17,9 @@ import (
 // engine. Requests for the log itself are not recorded.
 func (l *Log) Wrap(h http.Handler, internal bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := l.begin(r, internal)
-		in := r.WithContext(context.WithValue(r.Context(), entryKey{}, e))
+		ctx := audit.WithAuditContext(r.Context()) // upstream's filter takes one that is there
+		e := l.begin(r, internal, audit.AuditContextFrom(ctx))
+		in := r.WithContext(context.WithValue(ctx, entryKey{}, e))
 		if r.Body != nil && r.Body != http.NoBody {
 			in.Body = &requestBody{ReadCloser: r.Body, log: l, entry: e}
 		}
@@ -35,7 +37,7 @@ func (l *Log) Wrap(h http.Handler, internal bool) http.Handler {
 // entryKey is the context key of a request's entry.
 type entryKey struct{}
 
-func (l *Log) begin(r *http.Request, internal bool) *entry {
+func (l *Log) begin(r *http.Request, internal bool, auditing *audit.AuditContext) *entry {
 	now := time.Now()
 	// The user agent of a component is the same as it was, but kubectl runs inside too and is somebody's.
 	client := r.Header.Get(clientHeader)
@@ -55,6 +57,7 @@ func (l *Log) begin(r *http.Request, internal bool) *entry {
 			Watch:    isWatch(r),
 		},
 		began:         now,
+		auditing:      auditing,
 		requestHeader: keep(r.Header),
 	}
 	l.add(e, r)
@@ -65,7 +68,7 @@ func (l *Log) end(e *entry, broken string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.MS = time.Since(e.began).Milliseconds()
-	e.Done, e.Broken = true, broken
+	e.Done, e.Broken, e.auditing = true, broken, nil
 	l.touch(e)
 	l.deliver(e, PartEnd)
 	e.subscribed = nil

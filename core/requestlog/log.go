@@ -27,6 +27,8 @@ type Log struct {
 	followers map[chan struct{}]struct{}
 
 	subscribers map[*Subscriber]struct{}
+
+	auditing auditing
 }
 
 // New returns an empty log.
@@ -104,7 +106,7 @@ func (l *Log) drop(which func(*entry) bool) {
 
 // release gives up what is kept of e's bodies.
 func (l *Log) release(e *entry) {
-	l.held -= e.requestBody.close() + e.responseBody.close()
+	l.held -= e.requestBody.close() + e.responseBody.close() + e.releaseAudit()
 	if e.frames != nil {
 		l.held -= e.frames.close()
 	}

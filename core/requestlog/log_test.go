@@ -141,7 +141,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	h := l.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, strings.Repeat("x", 1000))
 	}), false)
-	running := l.begin(httptest.NewRequest("GET", "/running", nil), false)
+	running := l.begin(httptest.NewRequest("GET", "/running", nil), false, nil)
 	for range 500 {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/x", nil))
 		l.mu.Lock()

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	auditinternal "k8s.io/apiserver/pkg/apis/audit"
+	"k8s.io/apiserver/pkg/audit"
 )
 
 // Record is one request as the log tells it, in JSON. Times are in milliseconds.
@@ -51,6 +54,10 @@ type entry struct {
 	began  time.Time
 	gone   bool   // no longer in the log: nothing more is kept of it
 	reason string // why the authorizer allowed or refused
+
+	auditing   *audit.AuditContext // upstream's filters fill it in; nil at the request's end
+	audit      []*auditinternal.Event
+	auditBytes int // of the objects in them
 
 	requestHeader  http.Header
 	responseHeader http.Header // of the answer, once it has begun
@@ -129,4 +136,10 @@ func isWatch(r *http.Request) bool {
 	}
 	parts := strings.SplitN(r.URL.Path, "/", 6)
 	return len(parts) > 3 && (parts[1] == "api" && parts[3] == "watch" || parts[1] == "apis" && len(parts) > 4 && parts[4] == "watch")
+}
+
+// AuditLevel is what GET of AuditPath answers and PUT takes.
+type AuditLevel struct {
+	// Level is Metadata, Request or RequestResponse, as in an audit policy.
+	Level string `json:"level"`
 }

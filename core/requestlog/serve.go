@@ -3,11 +3,14 @@ package requestlog
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // Prefix is where Handler belongs.
@@ -21,6 +24,7 @@ const pace = 40 * time.Millisecond
 //	GET /kubetab/requests              the records, one JSON object a line; with ?follow=1 also each change from then on
 //	GET /kubetab/requests/{id}         a Detail
 //	GET /kubetab/requests/{id}/events  of a watch, an Event a line, and each that comes until the watch ends
+//	GET, PUT /kubetab/requests/audit   an AuditLevel: that of the audit events of requests from then on
 //
 // Whoever may read it may read the answers to requests of others: it is for the one user that a page has. It refuses a
 // request with credentials or impersonation, because it would not look at them.
@@ -30,12 +34,14 @@ func (l *Log) Handler() http.Handler {
 		id, part, err := split(r.URL.Path)
 		switch {
 		case r.Header.Get("Authorization") != "" || r.Header.Get("Impersonate-User") != "":
-			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the request log belongs to the page itself and takes no other identity")
+			status.Refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the request log belongs to the page itself and takes no other identity")
+		case r.URL.Path == AuditPath:
+			l.serveAudit(w, r)
 		case r.Method != http.MethodGet:
 			w.Header().Set("Allow", http.MethodGet)
-			refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the request log can only be read")
+			status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the request log can only be read")
 		case err != nil:
-			refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "there is no "+r.URL.Path)
+			status.Refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "there is no "+r.URL.Path)
 		case id == 0:
 			l.serveRecords(w, r)
 		case part == "":
@@ -109,6 +115,8 @@ type Detail struct {
 	ResponseHeaders [][2]string `json:"responseHeaders"`
 	RequestBody     *Body       `json:"requestBody,omitempty"`
 	ResponseBody    *Body       `json:"responseBody,omitempty"`
+	// Audit is the audit events of the request, one for each stage, the last first: Events of audit.k8s.io/v1 in YAML.
+	Audit string `json:"audit,omitempty"`
 }
 
 // Body is a body as text. What Kubernetes encodes in protobuf is shown as the JSON that means the same.
@@ -136,12 +144,15 @@ func (l *Log) serveDetail(w http.ResponseWriter, id int64) {
 		RequestHeaders:  pairs(e.requestHeader),
 		ResponseHeaders: pairs(e.responseHeader),
 	}
-	sent, answered := e.requestBody.copy(), e.responseBody.copy()
+	sent, answered, events := e.requestBody.copy(), e.responseBody.copy(), slices.Clone(e.audit)
 	l.mu.Unlock()
 
 	d.RequestBody = decode(sent, e.requestHeader)
 	if !d.Watch {
 		d.ResponseBody = decode(answered, e.responseHeader)
+	}
+	if len(events) > 0 {
+		d.Audit = auditYAML(events)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(d) // the client has gone, then
@@ -201,19 +212,5 @@ func flush(w http.ResponseWriter) {
 }
 
 func refuseUnknown(w http.ResponseWriter, id int64) {
-	refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "request "+strconv.FormatInt(id, 10)+" is not in the log, or not any more")
-}
-
-// refuse answers with a Status, as every part of an API server does.
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
-	status := metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure,
-		Message:  message,
-		Reason:   reason,
-		Code:     int32(code),
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) // the client has gone, then
+	status.Refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "request "+strconv.FormatInt(id, 10)+" is not in the log, or not any more")
 }

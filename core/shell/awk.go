@@ -7,9 +7,9 @@ import (
 	"os"
 	"strings"
 
-	interpreter "github.com/kubetab/kubetab/core/shell/awk"
+	interpreter "github.com/kubetab/kubetab/internal/unix/awk"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // awk runs an AWK program, see package awk.
@@ -38,6 +38,24 @@ func awk(k *session, c *coreutils.Call) int {
 		name, value, _ := strings.Cut(v, "=")
 		config.Environment[name] = value
 	}
+	source, code := awkArguments(c, &config)
+	if code != 0 {
+		return code
+	}
+	program, err := interpreter.Parse(source)
+	if err != nil {
+		return c.Fail("%v", err) + 1
+	}
+	code, err = program.Run(config)
+	if err != nil {
+		return c.Fail("%v", err) + 1
+	}
+	return code
+}
+
+// awkArguments reads the command line into config and returns the program's text. A code
+// other than 0 is that of the command, which has said what is wrong.
+func awkArguments(c *coreutils.Call, config *interpreter.Config) (text string, code int) {
 	args := c.Args
 	var source *string
 	value := func(flag string) string {
@@ -65,38 +83,30 @@ func awk(k *session, c *coreutils.Call) int {
 		case 'v':
 			name, text, ok := strings.Cut(value(flag), "=")
 			if !ok {
-				return c.Fail("-v wants name=value") + 1
+				return "", c.Fail("-v wants name=value") + 1
 			}
 			config.Variables[name] = text
 		case 'f':
 			name := value(flag)
 			text, err := c.Files.ReadFile(c.Path(name))
 			if err != nil {
-				return c.Fail("%s: %s", name, coreutils.Reason(err)) + 1
+				return "", c.Fail("%s: %s", name, coreutils.Reason(err)) + 1
 			}
 			s := string(text)
 			source = &s
 		default:
-			return c.Fail("unknown option %s", flag) + 1
+			return "", c.Fail("unknown option %s", flag) + 1
 		}
 	}
 	if source == nil {
 		if len(args) == 0 {
 			fmt.Fprintln(c.Stderr, "usage: awk [-F separator] [-v name=value] 'program' [file ...]")
-			return 2
+			return "", 2
 		}
 		source, args = &args[0], args[1:]
 	}
-	program, err := interpreter.Parse(*source)
-	if err != nil {
-		return c.Fail("%v", err) + 1
-	}
 	config.Arguments = args
-	code, err := program.Run(config)
-	if err != nil {
-		return c.Fail("%v", err) + 1
-	}
-	return code
+	return *source, 0
 }
 
 // reasonOf is an error in the words of a program, or nil.

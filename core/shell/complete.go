@@ -12,9 +12,9 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // builtins of the interpreter that are worth completing.

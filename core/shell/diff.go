@@ -12,7 +12,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // diff compares two files or folders as `diff -u -N` does, which is what kubectl

@@ -36,9 +36,9 @@
 //
 // The process is the API server's, too, so a line may take only so much of it.
 // All files together have 256 MiB in a tab (wasm/host/files.mjs). A program may
-// hold 64 MiB of what it reads (core/coreutils). The live objects of the heap may
+// hold 64 MiB of what it reads (internal/unix/coreutils). The live objects of the heap may
 // grow by 512 MiB while a line runs (limits.go). Functions may nest 1,000 deep, and
-// 2,000 parts of pipelines and jobs may run at once (core/coreutils). A command
+// 2,000 parts of pipelines and jobs may run at once (internal/unix/coreutils). A command
 // that goes further gets the error of the real program. core/shell/lines has lines
 // that try (endless.txt), and lines that print the same here and in bash.
 //

@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // editorName is the editor that kubectl is told of. The hook that stands for

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // mostFile is how large a file may be that the page writes.

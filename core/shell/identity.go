@@ -79,40 +79,35 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 // the first person impersonates them, as kubectl --as does. A service account is
 // then in its namespace, as in its Pods. The error is that of the file.
 func (s *Shell) Become(who Identity) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	config, err := clientcmd.LoadFromFile(s.kubeconfig())
-	if err != nil {
-		return err
-	}
-	name := who.User
-	if now, _ := s.actsAs(config); now == name {
-		return nil
-	}
-	if isPerson := slices.ContainsFunc(people.All, func(p people.Person) bool { return p.Name == name }); isPerson {
-		// Somebody may have removed them.
-		if config.AuthInfos[name] == nil {
-			config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[name]}
+	return s.changeKubeconfig(func(config *clientcmdapi.Config) *clientcmdapi.Config {
+		name := who.User
+		if now, _ := s.actsAs(config); now == name {
+			return nil
 		}
-		if config.Contexts[name] == nil {
-			config.Contexts[name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: name}
+		if isPerson := slices.ContainsFunc(people.All, func(p people.Person) bool { return p.Name == name }); isPerson {
+			// Somebody may have removed them.
+			if config.AuthInfos[name] == nil {
+				config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[name]}
+			}
+			if config.Contexts[name] == nil {
+				config.Contexts[name] = &clientcmdapi.Context{Cluster: clusterName, AuthInfo: name}
+			}
+		} else {
+			c := &clientcmdapi.Context{Cluster: clusterName}
+			if account, ok := strings.CutPrefix(name, accountPrefix); ok {
+				c.Namespace, _, _ = strings.Cut(account, ":")
+				name = "sa:" + account
+			}
+			c.AuthInfo = name
+			config.Contexts[name] = c
+			config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[people.All[0].Name], Impersonate: who.User, ImpersonateGroups: who.Groups}
 		}
-	} else {
-		c := &clientcmdapi.Context{Cluster: clusterName}
-		if account, ok := strings.CutPrefix(name, accountPrefix); ok {
-			c.Namespace, _, _ = strings.Cut(account, ":")
-			name = "sa:" + account
+		if config.CurrentContext == name {
+			return nil
 		}
-		c.AuthInfo = name
-		config.Contexts[name] = c
-		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: s.config.Tokens[people.All[0].Name], Impersonate: who.User, ImpersonateGroups: who.Groups}
-	}
-	if config.CurrentContext == name {
-		return nil
-	}
-	config.CurrentContext = name
-	return s.writeKubeconfig(config)
+		config.CurrentContext = name
+		return config
+	})
 }
 
 // getIdentity is GET /kubetab/identity; with ?watch=1 a line for each change.

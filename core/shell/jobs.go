@@ -12,9 +12,10 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	"github.com/kubetab/kubetab/internal/absent"
+	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // job is a command that was started with an ampersand, as long as the shell
@@ -136,7 +137,7 @@ func (k *session) background(stmt *syntax.Stmt) {
 	if k.tty != nil {
 		fmt.Fprintf(k.stderr, "[%d] %s\n", j.number, j.process())
 	}
-	assign, err := newParser().Parse(strings.NewReader(lastJob+"="+j.process()), "")
+	assign, err := bash.NewParser().Parse(strings.NewReader(lastJob+"="+j.process()), "")
 	if err == nil {
 		_ = k.runner.Run(context.Background(), assign.Stmts[0]) // an assignment to an ordinary variable
 	}

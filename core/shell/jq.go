@@ -11,7 +11,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // jqFlags are the options of jq by their names.

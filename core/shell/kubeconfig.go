@@ -74,8 +74,8 @@ const unreadableName = "kubeconfig.unreadable"
 
 // RestoreKubeconfig makes the kubeconfig what it was in an earlier engine, by text
 // that GET /kubetab/kubeconfig answered there. What has been added to the present
-// one stays, and so does its current context if that is not the first and one of
-// somebody else.
+// one stays, a namespace that was given to one of its contexts too, and its current
+// context if that is not the first and one of somebody else.
 //
 // It fails on text that is no kubeconfig, or one of nothing: the present one is
 // left as it is then, and the text put into a file of the home folder. Other
@@ -94,24 +94,27 @@ func (s *Shell) RestoreKubeconfig(text []byte) error {
 		return errors.Join(err, os.WriteFile(filepath.Join(s.config.Home, unreadableName), text, 0o600))
 	}
 	s.revive(kept)
-	present, err := clientcmd.LoadFromFile(s.kubeconfig())
-	if err != nil {
-		return err
-	}
-	first := s.newKubeconfig()
-	added(kept.Clusters, present.Clusters, first.Clusters)
-	added(kept.AuthInfos, present.AuthInfos, first.AuthInfos)
-	added(kept.Contexts, present.Contexts, first.Contexts)
-	now, _ := s.actsAs(present)
-	then, _ := s.actsAs(kept)
-	if name := present.CurrentContext; name != first.CurrentContext && present.Contexts[name] != nil && now != then {
-		c := present.Contexts[name]
-		kept.CurrentContext, kept.Contexts[name] = name, c
-		if present.AuthInfos[c.AuthInfo] != nil {
-			kept.AuthInfos[c.AuthInfo] = present.AuthInfos[c.AuthInfo]
+	return s.changeKubeconfig(func(present *clientcmdapi.Config) *clientcmdapi.Config {
+		first := s.newKubeconfig()
+		added(kept.Clusters, present.Clusters, first.Clusters)
+		added(kept.AuthInfos, present.AuthInfos, first.AuthInfos)
+		added(kept.Contexts, present.Contexts, first.Contexts)
+		for name, c := range present.Contexts {
+			if was := kept.Contexts[name]; was != nil && c.Namespace != "" {
+				was.Namespace = c.Namespace
+			}
 		}
-	}
-	return s.writeKubeconfig(kept)
+		now, _ := s.actsAs(present)
+		then, _ := s.actsAs(kept)
+		if name := present.CurrentContext; name != first.CurrentContext && present.Contexts[name] != nil && now != then {
+			c := present.Contexts[name]
+			kept.CurrentContext, kept.Contexts[name] = name, c
+			if present.AuthInfos[c.AuthInfo] != nil {
+				kept.AuthInfos[c.AuthInfo] = present.AuthInfos[c.AuthInfo]
+			}
+		}
+		return kept
+	})
 }
 
 // added puts into kept what is in present and not in first.
@@ -123,9 +126,24 @@ func added[T any](kept, present, first map[string]T) {
 	}
 }
 
-// writeKubeconfig tells those who follow the kubeconfig, and open terminals.
-func (s *Shell) writeKubeconfig(config *clientcmdapi.Config) error {
-	if err := clientcmd.WriteToFile(*config, s.kubeconfig()); err != nil {
+// changeKubeconfig makes the kubeconfig what change makes of it, and tells those who
+// follow it, and open terminals; it is as it was when that is nil. Nobody else changes it
+// meanwhile: what another wrote would be lost.
+func (s *Shell) changeKubeconfig(change func(present *clientcmdapi.Config) *clientcmdapi.Config) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	present, err := clientcmd.LoadFromFile(s.kubeconfig())
+	if err != nil {
+		return err
+	}
+	next := change(present)
+	if next == nil {
+		return nil
+	}
+	if err := s.writeKubeconfig(next); err != nil {
 		return err
 	}
 	s.files.changed()
@@ -135,6 +153,16 @@ func (s *Shell) writeKubeconfig(config *clientcmdapi.Config) error {
 		t.reprompt()
 	}
 	return nil
+}
+
+// writeKubeconfig puts a file in the place of the kubeconfig: whoever reads it finds
+// either. The caller holds s.changing.
+func (s *Shell) writeKubeconfig(config *clientcmdapi.Config) error {
+	next := s.kubeconfig() + ".new"
+	if err := clientcmd.WriteToFile(*config, next); err != nil {
+		return err
+	}
+	return os.Rename(next, s.kubeconfig())
 }
 
 // mostKubeconfig is how large a kubeconfig may be that the page gives back.

@@ -1,11 +1,18 @@
 package shell_test
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubetab/kubetab/core/shell"
 )
 
 // askKubeconfig is a request of the page's for the kubeconfig of the shared shell.
@@ -58,6 +65,18 @@ func TestKubeconfigOutlivesTheEngine(t *testing.T) {
 		t.Errorf("kept %q", got)
 	}
 
+	// A namespace that was named before it came back, as a lesson does, stays the default.
+	startAnew(t)
+	if err := shared.shell.SetNamespace("lesson"); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := askKubeconfig(t, http.MethodPut, url, kept); code != http.StatusNoContent {
+		t.Fatalf("%d %s", code, text)
+	}
+	if got := must("kubectl config view -o jsonpath='{.contexts[?(@.name==\"kubetab-admin\")].context.namespace} {.contexts[?(@.name==\"mine\")].context.namespace}'"); got != "lesson kube-system" {
+		t.Errorf("default namespaces %q", got)
+	}
+
 	// Who has become the same before, or becomes it again, is in that context all the same.
 	startAnew(t)
 	become(t, url, "kubetab-view")
@@ -77,6 +96,43 @@ func TestKubeconfigOutlivesTheEngine(t *testing.T) {
 	}
 	if got := must("kubectl config current-context; kubectl config get-contexts -o name mine"); got != "kubetab-edit\nmine\n" {
 		t.Errorf("after another identity: %q", got)
+	}
+}
+
+// TestKubeconfigIsChangedByOneAtATime: a new engine is given back the kubeconfig of the
+// last one, the namespace of a lesson and the identity of the page at once, and each counts.
+// What reads it meanwhile finds it whole.
+func TestKubeconfigIsChangedByOneAtATime(t *testing.T) {
+	t.Cleanup(func() { startAnew(t) })
+	startAnew(t)
+	url := httpServer(t)
+	if r := post(t, url, "kubectl config set-context mine --cluster=kubetab --user=kubetab-view"); r.ExitCode != 0 {
+		t.Fatalf("%+v", r)
+	}
+	_, kept := askKubeconfig(t, http.MethodGet, url, "")
+	for i := range 50 {
+		startAnew(t)
+		var all sync.WaitGroup
+		for _, change := range []func() error{
+			func() error { return shared.shell.SetNamespace("lesson") },
+			func() error { return shared.shell.RestoreKubeconfig([]byte(kept)) },
+			func() error { return shared.shell.Become(shell.Identity{User: "kubetab-edit"}) },
+		} {
+			all.Go(func() {
+				if err := change(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		config, err := clientcmd.LoadFromFile(filepath.Join(shared.home, ".kube", "config"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin := config.Contexts["kubetab-admin"]
+		if config.Contexts["mine"] == nil || admin == nil || admin.Namespace != "lesson" || config.CurrentContext != "kubetab-edit" {
+			t.Fatalf("round %d: context %s of %v, with %+v", i, config.CurrentContext, slices.Sorted(maps.Keys(config.Contexts)), admin)
+		}
 	}
 }
 

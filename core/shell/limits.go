@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/internal/absent"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // What a line may take of the engine's process, which is the API server's as well.
@@ -19,6 +20,10 @@ const (
 	memoryLook = 50 * time.Millisecond
 	// mostSubstituted is how many bytes $(command) may print.
 	mostSubstituted = 128 << 20
+	// largeVariable is how many bytes a variable may hold at most that outlives a lack of
+	// memory, and bytesPerText what each of its texts takes beside its bytes.
+	largeVariable = 1 << 20
+	bytesPerText  = 16
 )
 
 var (
@@ -51,7 +56,7 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 			fmt.Fprintf(errs, "bash: %v\n", err)
 		})
 	}
-	ctx, b.memory = coreutils.WithMemory(ctx, 0, func() {
+	ctx, b.memory = coreutils.WithMemory(ctx, func() {
 		cancel(errNoMemory)
 		go b.end(errNoMemory) // which may wait for the screen
 	})
@@ -63,6 +68,7 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 		defer b.mu.Unlock()
 		b.done = true
 		b.timer.Stop()
+		b.memory.End()
 	}
 }
 
@@ -72,6 +78,35 @@ func (b *budget) look() {
 	defer b.mu.Unlock()
 	if !over && !b.done {
 		b.timer.Reset(memoryLook)
+	}
+}
+
+// dropLarge unsets the variables that hold largeVariable bytes or more. bash itself ends
+// when it can allocate no more, and its variables with it; here the shell stays, and
+// the variables of a few terminals would take all memory. Why is said before.
+func (k *session) dropLarge(ctx context.Context) {
+	if b, _ := ctx.Value(budgetKey{}).(*budget); b != nil {
+		b.end(errNoMemory)
+	}
+	for name, v := range k.runner.Vars {
+		held := len(v.Str)
+		for _, text := range v.List {
+			held += len(text) + bytesPerText
+		}
+		for key, text := range v.Map {
+			held += len(key) + len(text) + 2*bytesPerText
+		}
+		if held < largeVariable {
+			continue
+		}
+		fmt.Fprintf(k.stderr, "bash: %s: unset, it held %d bytes\n", name, held)
+		unset, err := parse("unset -v "+name, "")
+		if err == nil {
+			err = k.runner.Run(context.Background(), unset)
+		}
+		if err != nil {
+			fmt.Fprintf(k.stderr, "bash: %s: %v\n", name, err) // a readonly one stays
+		}
 	}
 }
 
@@ -104,7 +139,7 @@ func admit(ctx context.Context, name string) error {
 	}
 	b, _ := ctx.Value(budgetKey{}).(*budget)
 	if b != nil {
-		b.memory.Step()
+		b.memory.Step(ctx)
 	}
 	err := coreutils.Admit(name)
 	for until := time.Now().Add(forkPatience); errors.Is(err, coreutils.ErrFork) && time.Now().Before(until); err = coreutils.Admit(name) {
@@ -127,16 +162,22 @@ const (
 	forkRetry    = 50 * time.Millisecond
 )
 
-// substituted is what a command prints that stands in $( ).
+// substituted is what a command prints that stands in $( ). As in bash, zero bytes are
+// left out: the interpreter would look for each of them in the whole text.
 type substituted struct {
 	*strings.Builder
 	end context.CancelCauseFunc
 }
 
 func (s *substituted) Write(b []byte) (int, error) {
-	if s.Len()+len(b) > mostSubstituted {
+	text := b
+	if bytes.IndexByte(b, 0) >= 0 {
+		text = bytes.ReplaceAll(b, []byte{0}, nil)
+	}
+	if s.Len()+len(text) > mostSubstituted {
 		s.end(errSubstituted)
 		return 0, errSubstituted
 	}
-	return s.Builder.Write(b)
+	s.Builder.Write(text) // never fails
+	return len(b), nil
 }

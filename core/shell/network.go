@@ -10,8 +10,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/requestlog"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // serviceNames are those of the API server's Service in the cluster's DNS.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Session is a shell without a terminal that stays between command lines: its variables, its folder and its jobs do, as
@@ -42,21 +42,16 @@ func (s *Session) Close() {
 // SetNamespace makes a namespace the default of every context of the kubeconfig that leads to this cluster. The error is
 // that of the file.
 func (s *Shell) SetNamespace(namespace string) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	config, err := clientcmd.LoadFromFile(s.kubeconfig())
-	if err != nil {
-		return err
-	}
-	changed := false
-	for _, c := range config.Contexts {
-		if c.Cluster == clusterName && c.Namespace != namespace {
-			c.Namespace, changed = namespace, true
+	return s.changeKubeconfig(func(config *clientcmdapi.Config) *clientcmdapi.Config {
+		changed := false
+		for _, c := range config.Contexts {
+			if c.Cluster == clusterName && c.Namespace != namespace {
+				c.Namespace, changed = namespace, true
+			}
 		}
-	}
-	if !changed {
-		return nil
-	}
-	return s.writeKubeconfig(config)
+		if !changed {
+			return nil
+		}
+		return config
+	})
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // programs are those that coreutils has not.

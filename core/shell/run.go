@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/locked"
 )
 
 // Result is what a command line did.
@@ -47,7 +48,7 @@ func (s *Shell) runCommand(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !body.Stream {
-		var stdout, stderr captured
+		stdout, stderr := locked.Buffer{Most: mostPrinted}, locked.Buffer{Most: mostPrinted}
 		code := s.runIn(r.Context(), n, body.Command, body.Context, &stdout, &stderr)
 		respond(w, http.StatusOK, Result{stdout.String(), stderr.String(), code})
 		return
@@ -60,7 +61,7 @@ func (s *Shell) runCommand(w http.ResponseWriter, r *http.Request) {
 // the home folder, contextName empty that of the kubeconfig. Errors: dir is not
 // there, or the first files cannot be made.
 func (s *Shell) Run(ctx context.Context, command, dir, contextName string) (Result, error) {
-	var stdout, stderr captured
+	stdout, stderr := locked.Buffer{Most: mostPrinted}, locked.Buffer{Most: mostPrinted}
 	n, err := s.enter(ctx, "", dir)
 	if err != nil {
 		return Result{}, err
@@ -74,7 +75,7 @@ func (s *Shell) Run(ctx context.Context, command, dir, contextName string) (Resu
 type named struct {
 	name           string
 	shell          *session
-	stdout, stderr lent
+	stdout, stderr locked.Writer   // lead to the line that runs; what a job prints between two lines is dropped
 	life           context.Context // of the jobs, and of the line that runs
 	end            context.CancelFunc
 	turn           chan struct{} // holds a value while a line runs
@@ -190,54 +191,14 @@ func (s *Shell) runIn(ctx context.Context, n *named, command, contextName string
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(n.life, cancel)()
-	n.stdout.lend(stdout)
-	n.stderr.lend(stderr)
-	defer n.stdout.lend(nil)
-	defer n.stderr.lend(nil)
+	n.stdout.Redirect(stdout)
+	n.stderr.Redirect(stderr)
+	defer n.stdout.Redirect(nil)
+	defer n.stderr.Redirect(nil)
 	n.shell.setContext(contextName)
 	var code int
 	code, stays = n.shell.run(ctx, command)
 	return code
-}
-
-// lent writes to whoever has it now. What a job prints between two lines is dropped.
-type lent struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (l *lent) lend(to io.Writer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.to = to
-}
-
-func (l *lent) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.to == nil {
-		return len(b), nil
-	}
-	return l.to.Write(b)
-}
-
-// captured keeps what is written to it, which several commands may do at once.
-type captured struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (c *captured) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Write(b[:min(len(b), max(mostPrinted-c.text.Len(), 0))])
-	return len(b), nil
-}
-
-func (c *captured) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
 }
 
 // printed is a response of lines of JSON with what a command prints. Each goes out when the one before has gone: kubectl

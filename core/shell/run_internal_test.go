@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,6 +9,9 @@ import (
 
 // MostSessions is for tests.
 const MostSessions = mostSessions
+
+// DropLarge is for tests.
+func (s *Session) DropLarge() { s.session.dropLarge(context.Background()) }
 
 // slow is a client that reads when it is told to.
 type slow struct {

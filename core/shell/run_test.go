@@ -221,3 +221,51 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Errorf("the session with a line that ran: %q", got)
 	}
 }
+
+// newSession returns a session, and what runs a line in it and returns what was printed.
+func newSession(t *testing.T) (k *shell.Session, run func(line string) string) {
+	t.Helper()
+	var printed strings.Builder
+	k, err := shared.shell.NewSession(&printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	return k, func(line string) string {
+		printed.Reset()
+		k.Run(t.Context(), line)
+		return printed.String()
+	}
+}
+
+// A line that is ended for lack of memory leaves no large variables: others need the memory.
+func TestLargeVariablesAreUnset(t *testing.T) {
+	k, run := newSession(t)
+	if got := run(`x=$(head -c 2M /dev/zero | tr '\0' x); readonly z=$x; y=small; a=($x $x)`); got != "" {
+		t.Fatal(got)
+	}
+	k.DropLarge()
+	if got := run("echo ${#x} $y ${#z} ${#a[@]}"); got != "0 small 2097152 0\n" {
+		t.Errorf("printed %q", got)
+	}
+}
+
+// A line that doubles a text is ended, says why before all else, and leaves nothing of it.
+func TestWhatDoubledIsUnset(t *testing.T) {
+	_, run := newSession(t)
+	got := run("y=small; x=x; while true; do x=$x$x; done")
+	if !strings.HasPrefix(got, "bash: cannot allocate memory\nbash: x: unset, it held ") {
+		t.Errorf("printed %q", got)
+	}
+	if got := run("echo ${#x} $y"); got != "0 small\n" {
+		t.Errorf("after it: %q", got)
+	}
+}
+
+// Zero bytes that a command prints in $( ) are left out, as bash does, and take no room.
+func TestZeroBytesOfACommand(t *testing.T) {
+	_, run := newSession(t)
+	if got := run(`x=$(head -c 200M /dev/zero; echo a; head -c 3 /dev/zero); echo "$x" ${#x}`); got != "a 1\n" {
+		t.Errorf("printed %q", got)
+	}
+}

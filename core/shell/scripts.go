@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // NodeCommand is a call of node, for a Config that runs it as a process.

@@ -18,10 +18,11 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/kubetab/kubetab/core/coreutils"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
+	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // session is one shell: that of a terminal, or of a single command line.
@@ -72,31 +73,18 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 			"KUBECONFIG=" + s.kubeconfig(), "TMPDIR=" + s.config.Temp,
 		}
 	}
-	env = append(env, "PWD="+dir, "IFS= \t\n")
-	runner, err := interp.New(
-		func(r *interp.Runner) error { r.Dir = dir; return nil },
-		interp.Env(expand.ListEnviron(env...)),
-		interp.Params(append([]string{"--"}, params...)...),
-		interp.StdIO(nil, stdout, stderr),
-		interp.Interactive(true), // only an interactive interpreter expands aliases
-		interp.CallHandler(k.call),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return k.exec }),
-		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
-			file, err := files{}.Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+	runner, err := bash.New(bash.Config{
+		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
+		Call: k.call, Exec: k.exec, Files: files{},
+		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+			file, err := files{}.Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 				return &mortalFile{file, ctx}, nil // the interpreter itself reads it for $(<file)
 			}
 			return file, err
-		}),
-		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
-			return files{}.Stat(name, follow)
-		}),
-		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }),
-		interp.AccessHandler(func(_ context.Context, name string, _ interp.AccessMode) error {
-			_, err := os.Stat(name)
-			return err
-		}),
-	)
+		},
+		Executable: func(fs.FileInfo) bool { return true }, // as script has it, which runs any file
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +116,9 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 		var status interp.ExitStatus
 		switch {
 		case overspent(ctx):
+			if errors.Is(context.Cause(ctx), errNoMemory) {
+				k.dropLarge(ctx)
+			}
 			return 2, true // it has said so
 		case ctx.Err() != nil:
 			// The interpreter has no status for it.
@@ -186,14 +177,12 @@ func (k *session) environment() expand.Environ {
 
 // interrupted leaves the status of a command that was interrupted.
 var interrupted = func() *syntax.Stmt {
-	file, err := newParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", kubectl.Interrupted)), "")
+	file, err := bash.NewParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", kubectl.Interrupted)), "")
 	if err != nil {
 		panic(err)
 	}
 	return file.Stmts[0]
 }()
-
-func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
 // parse reads a line that a session runs statement by statement. The errors are
 // those of the parser, and an *absent.Error: the goroutine of a terminal has no
@@ -204,7 +193,7 @@ func parse(script, name string) (*syntax.File, error) {
 		err  error
 	}
 	r, err := absent.Attempt(func() result {
-		file, err := newParser().Parse(strings.NewReader(script), name)
+		file, err := bash.NewParser().Parse(strings.NewReader(script), name)
 		if err == nil {
 			for _, stmt := range file.Stmts {
 				nameLastJob(stmt)
@@ -376,7 +365,7 @@ func (k *session) script(c *coreutils.Call, name, asked string, args []string) i
 
 // sub runs a script in a shell of its own, with the call's streams.
 func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string) int {
-	file, err := newParser().Parse(strings.NewReader(text), zero)
+	file, err := bash.NewParser().Parse(strings.NewReader(text), zero)
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "%s: %s\n", zero, syntaxError(err))
 		return 2

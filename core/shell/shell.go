@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 )
@@ -44,6 +42,8 @@ type Shell struct {
 	files  watchedFiles
 	ctx    context.Context // ends with the shell
 	cancel context.CancelFunc
+
+	changing sync.Mutex // held from when the kubeconfig is read until it is written; before mu
 
 	mu        sync.Mutex
 	last      int                  // number of the last terminal, edit or script
@@ -126,10 +126,12 @@ func (s *Shell) prepare() error {
 			return fmt.Errorf("prepare the files of the terminal: %w", err)
 		}
 	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	if _, err := os.Stat(s.kubeconfig()); err == nil {
 		return nil
 	}
-	if err := clientcmd.WriteToFile(*s.newKubeconfig(), s.kubeconfig()); err != nil {
+	if err := s.writeKubeconfig(s.newKubeconfig()); err != nil {
 		return fmt.Errorf("prepare the kubeconfig of the terminal: %w", err)
 	}
 	return nil

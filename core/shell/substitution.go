@@ -9,7 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // spool is the program that takes the place of the pipe in <(command): the

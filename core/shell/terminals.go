@@ -16,6 +16,7 @@ import (
 
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
+	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
 const (
@@ -157,7 +158,7 @@ func incomplete(script string) bool {
 		return true
 	}
 	unfinished, err := absent.Attempt(func() bool {
-		_, err := newParser().Parse(strings.NewReader(script+"\n"), "")
+		_, err := bash.NewParser().Parse(strings.NewReader(script+"\n"), "")
 		return err != nil && syntax.IsIncomplete(err)
 	})
 	return err == nil && unfinished // what cannot be parsed now says so when it runs

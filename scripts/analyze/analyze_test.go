@@ -54,6 +54,16 @@ func TestFindsWhatIsPlanted(t *testing.T) {
 			map[string]string{"a.go": "package a\n\nimport \"fmt\"\n\nfunc A() { fmt.Printf(\"%d\\n\", \"one\") }\n"},
 			"fmt.Printf format %d has arg \"one\" of wrong type string (printf)",
 		},
+		"a function that is long": {
+			map[string]string{"a.go": "package a\n\n// A has lines.\nfunc A() {" + strings.Repeat("\n", longest) + "}\n"},
+			"A has 81 lines, more than 80: split it",
+		},
+		"a function that is long for a reason, and one that is not": {
+			map[string]string{
+				"a.go": "package a\n\n// A is a table. It is\n// long because the table is.\nfunc A() {" + strings.Repeat("\n", 2*longest) + "}\n\nfunc B() {" + strings.Repeat("\n", longest-1) + "}\n",
+			},
+			"",
+		},
 		"of vet, in a test": {
 			map[string]string{"a.go": "package a\n", "a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Logf(\"%d\", true) }\n"},
 			"wrong type bool (printf)",

@@ -1,4 +1,5 @@
-// Command analyze runs go vet's analyzers and staticcheck's over packages in one pass: each package is type-checked once.
+// Command analyze runs go vet's analyzers, staticcheck's and our own (long.go) over packages in one pass: each package is
+// type-checked once.
 package main
 
 import (
@@ -106,6 +107,7 @@ func main() {
 	command := lintcmd.NewCommand("analyze")
 	command.ParseFlags(os.Args[1:])
 	command.AddBareAnalyzers(vet...)
+	command.AddBareAnalyzers(long)
 	command.AddAnalyzers(simple.Analyzers...)
 	command.AddAnalyzers(staticcheck.Analyzers...)
 	command.AddAnalyzers(stylecheck.Analyzers...)

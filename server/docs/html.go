@@ -26,7 +26,7 @@ var void = map[string]bool{
 // htmlBlocks returns the pre elements of a page. Marks and languages are those of the element, of the code element in
 // it, and of the elements around it, as generators of sites put them: class="language-shell", data-lang, data-session.
 // A name comes from title, from data-file, from the link of Hugo's code samples (.code-sample a[download]), or from the
-// title that Docusaurus puts above.
+// title that Docusaurus puts above. It is long because it is one machine over the tokens of a page, with one state.
 func htmlBlocks(source []byte) []*block {
 	var (
 		found   []*block

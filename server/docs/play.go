@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -19,6 +17,7 @@ import (
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
+	"github.com/kubetab/kubetab/internal/locked"
 )
 
 // Options say how a document is run. The zero value is of use.
@@ -128,7 +127,7 @@ type player struct {
 // session is a terminal of a document.
 type session struct {
 	*shell.Session
-	printed *printed
+	printed *locked.Buffer
 }
 
 func sitDown(ctx context.Context) (_ *player, err error) {
@@ -192,7 +191,7 @@ func (p *player) session(name string) (*session, error) {
 	if s := p.sessions[name]; s != nil {
 		return s, nil
 	}
-	out := &printed{}
+	out := &locked.Buffer{}
 	s, err := p.shell.NewSession(out)
 	if err != nil {
 		return nil, err
@@ -259,7 +258,7 @@ func (p *player) run(ctx context.Context, in *session, s *step, f *Finding, o Op
 		limited, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()
 		code := in.Run(limited, script)
-		return code, in.printed.take(), limited.Err() == nil
+		return code, in.printed.Take(), limited.Err() == nil
 	}
 	before := ""
 	if first != "" {
@@ -305,27 +304,6 @@ func (p *player) lines(text string) []string {
 		found[i] = strings.TrimRight(l, " \t\r")
 	}
 	return found
-}
-
-// printed keeps what is written to it, which several commands may do at once.
-type printed struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *printed) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(b)
-}
-
-// take returns what was written since it was last taken.
-func (p *printed) take() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text := p.text.String()
-	p.text.Reset()
-	return text
 }
 
 // split parts a script into what may change something, and statements at its end that only read.

@@ -1,10 +1,12 @@
 // The edge Worker in the real workerd, by miniflare, with no network. node server/edge/build.mjs comes first.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import {
   brotliCompressSync,
   brotliDecompressSync,
@@ -242,4 +244,27 @@ test('files of the page are sent as they are, in a coding that the browser takes
     assert.equal(answer.headers['x-content-type-options'], 'nosniff');
   }
   assert.equal((await get('/kubetab.0123456789ab.wasm', 'identity')).status, 406);
+});
+
+// It reads wrangler.toml, finds the modules and the bindings, and uploads nothing.
+test('wrangler takes what is deployed', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'edge-deployed-'));
+  try {
+    const config = readFileSync(join(import.meta.dirname, 'wrangler.toml'), 'utf8')
+      .replace('../../build/edge', folder)
+      .replace('../../build/site/worker', site);
+    writeFileSync(join(project, 'wrangler.toml'), config);
+    const wrangler = join(import.meta.dirname, 'node_modules/.bin/wrangler');
+    const { stdout, stderr } = await promisify(execFile)(wrangler, ['deploy', '--dry-run'], {
+      cwd: project,
+      env: { ...process.env, HOME: project, WRANGLER_SEND_METRICS: 'false' },
+    });
+    const said = stdout + stderr;
+    for (const part of ['store/app.wasm', 'env.SHARES', 'env.WRITES', 'env.READS', 'env.ASSETS']) {
+      assert.ok(said.includes(part), `no ${part} in\n${said}`);
+    }
+    assert.doesNotMatch(said, /WARNING|Unexpected/);
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
 });

@@ -37,7 +37,7 @@ type Fault struct {
 func (f *Fault) Error() string { return f.Path + ": " + f.Message }
 
 // Compile compiles everything in a lesson. The error joins a *Fault for each thing that is wrong.
-func Compile(l *tutorials.Lesson) ([]Check, []Hint, error) {
+func Compile(l *tutorials.Lesson) (checks []Check, hints []Hint, err error) {
 	c, err := New(l)
 	if err != nil {
 		return nil, nil, &Fault{"objects", err.Error()}
@@ -62,8 +62,6 @@ func Compile(l *tutorials.Lesson) ([]Check, []Hint, error) {
 		}
 		return e
 	}
-	var checks []Check
-	var hints []Hint
 	ids := map[string]bool{}
 	for i, step := range l.All() {
 		at := fmt.Sprintf("steps[%d]", i)
@@ -114,6 +112,13 @@ func Compile(l *tutorials.Lesson) ([]Check, []Hint, error) {
 			}
 		}
 	}
+	checkOrder(l, ids, fault)
+	markEarlier(checks, hints)
+	return checks, hints, errors.Join(faults...)
+}
+
+// checkOrder finds fault with an after that names no other check of the lesson.
+func checkOrder(l *tutorials.Lesson, ids map[string]bool, fault func(path, format string, args ...any)) {
 	for i, step := range l.All() {
 		for j, one := range step.Checks {
 			if one.After != "" && (!ids[one.After] || one.After == one.ID) {
@@ -125,10 +130,13 @@ func Compile(l *tutorials.Lesson) ([]Check, []Hint, error) {
 			}
 		}
 	}
+}
+
+// markEarlier says of each check whether an expression looks at its earlier outcome.
+func markEarlier(checks []Check, hints []Hint) {
 	for i := range checks {
 		uses := func(e *Expression) bool { return e.UsesEarlier(checks[i].ID) }
 		checks[i].IsEarlier = slices.ContainsFunc(checks, func(c Check) bool { return uses(c.Is) || uses(c.Seen) }) ||
 			slices.ContainsFunc(hints, func(h Hint) bool { return uses(h.When) || uses(h.State) || uses(h.Until) })
 	}
-	return checks, hints, errors.Join(faults...)
 }

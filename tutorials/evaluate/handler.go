@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubetab/kubetab/internal/status"
 	"github.com/kubetab/kubetab/tutorials"
 )
 
@@ -28,7 +29,7 @@ func (e *Evaluator) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		if r.Header.Get("Authorization") != "" || r.Header.Get("Impersonate-User") != "" || r.TLS != nil {
-			refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the lesson belongs to the page itself and takes no other identity")
+			status.Refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the lesson belongs to the page itself and takes no other identity")
 			return
 		}
 		switch r.Method {
@@ -41,7 +42,7 @@ func (e *Evaluator) Handler() http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			w.Header().Set("Allow", "GET, PUT, DELETE")
-			refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a lesson is begun with PUT, read with GET and ended with DELETE")
+			status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a lesson is begun with PUT, read with GET and ended with DELETE")
 		}
 	})
 }
@@ -65,11 +66,11 @@ func (e *Evaluator) put(w http.ResponseWriter, r *http.Request) {
 		err = errors.New("the lesson needs an id and a namespace")
 	}
 	if err != nil {
-		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "the body is no {lesson, start, progress}: "+err.Error())
+		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "the body is no {lesson, start, progress}: "+err.Error())
 		return
 	}
 	if err := e.Begin(r.Context(), b, isSet(r, "keep")); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "lesson "+b.Lesson.ID+": "+err.Error())
+		status.Refuse(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "lesson "+b.Lesson.ID+": "+err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -99,14 +100,4 @@ func (e *Evaluator) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-// refuse answers with a Status, as every part of an API server does.
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client has gone, then
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code),
-	})
 }

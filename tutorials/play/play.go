@@ -24,6 +24,7 @@ import (
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/requestlog"
+	"github.com/kubetab/kubetab/core/resume"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/tutorials"
 	"github.com/kubetab/kubetab/tutorials/evaluate"
@@ -47,7 +48,7 @@ type Cluster struct {
 // Start starts an engine with the settings of a lesson, nil for the usual ones, and waits until it is ready. Errors:
 // those of core.New, and ctx's.
 func Start(ctx context.Context, settings *tutorials.Engine) (*Cluster, error) {
-	identity, err := core.NewIdentity()
+	identity, err := resume.NewIdentity()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func Start(ctx context.Context, settings *tutorials.Engine) (*Cluster, error) {
 // start starts the engine. There is none when it fails.
 func (c *Cluster) start(ctx context.Context, settings *tutorials.Engine) error {
 	config := configOf(settings)
-	config.Store, config.Identity, config.Requests, config.Clock = c.store, c.identity, c.requests, c.clock
+	config.Store, config.Resume.Identity, config.Requests, config.Clock = c.store, c.identity, c.requests, c.clock
 	config.Nodes, config.DefaultUser = nodes, people.All[0].User()
 	config.Admit(c.tokens)
 	engine, err := core.New(context.WithoutCancel(ctx), config)

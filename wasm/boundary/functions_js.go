@@ -39,6 +39,8 @@ type Functions struct {
 //
 // They run inside a JavaScript call: none may wait, and none throws. What is wrong with a call is logged.
 // The error is what JavaScript throws.
+//
+// It is long because it is the table of all functions.
 func Publish(f Functions) error {
 	b := f.Bridge
 	engine, err := safejs.ValueOf(map[string]any{})

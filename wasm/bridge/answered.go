@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubetab/kubetab/internal/absent"
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 // Answered returns a handler for net/http's server that does what a bridge does for requests of its own: when next waits for
@@ -40,7 +41,7 @@ func Answered(next http.Handler) http.Handler {
 			switch shared.take() {
 			case untouched:
 				// Without Retry-After, for which kubectl would ask ten times more.
-				writeStatus(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+				status.Refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
 			case begun:
 				panic(http.ErrAbortHandler) // closes the connection
 			}

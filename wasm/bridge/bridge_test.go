@@ -261,7 +261,7 @@ func TestPanicsAreReported(t *testing.T) {
 	}
 }
 
-func status(t *testing.T, a answer) metav1.Status {
+func statusOf(t *testing.T, a answer) metav1.Status {
 	t.Helper()
 	var s metav1.Status
 	if err := json.Unmarshal(a.body.Bytes(), &s); err != nil || s.Kind != "Status" || int(s.Code) != a.status {
@@ -274,11 +274,11 @@ func TestUnavailableUntilThereIsAHandler(t *testing.T) {
 	host := newHost()
 	b := New(host)
 	a := do(t, b, host, 1, "GET", "/api", nil)
-	if s := status(t, a); s.Reason != metav1.StatusReasonServiceUnavailable || a.header.Get("Retry-After") != "1" {
+	if s := statusOf(t, a); s.Reason != metav1.StatusReasonServiceUnavailable || a.header.Get("Retry-After") != "1" {
 		t.Errorf("%+v %v", s, a.header)
 	}
 	b.SetFailed(errors.New("no memory"))
-	if s := status(t, do(t, b, host, 2, "GET", "/api", nil)); !strings.Contains(s.Message, "no memory") {
+	if s := statusOf(t, do(t, b, host, 2, "GET", "/api", nil)); !strings.Contains(s.Message, "no memory") {
 		t.Errorf("%+v", s)
 	}
 	b.SetHandler(http.NotFoundHandler())
@@ -291,7 +291,7 @@ func TestUpgradesAreRefused(t *testing.T) {
 	b, host := newBridge(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "served") })
 	for i, protocol := range []string{"websocket", "SPDY/3.1", "h2c, WebSocket"} {
 		a := do(t, b, host, i, "GET", "/exec", nil, "Connection", "keep-alive, Upgrade", "Upgrade", protocol)
-		if s := status(t, a); s.Code != http.StatusNotImplemented || !strings.Contains(s.Message, "upgrade") {
+		if s := statusOf(t, a); s.Code != http.StatusNotImplemented || !strings.Contains(s.Message, "upgrade") {
 			t.Errorf("%s: %+v", protocol, s)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/kubetab/kubetab/internal/status"
 )
 
 const (
@@ -29,7 +31,7 @@ type refusal struct {
 
 func (f *refusal) write(w http.ResponseWriter) {
 	if f.status {
-		writeStatus(w, f.code, "", f.text)
+		status.Refuse(w, f.code, "", f.text)
 		return
 	}
 	if f.code == http.StatusExpectationFailed {

@@ -26,12 +26,21 @@ before(async () => {
 });
 after(() => engine?.kill());
 
+/** @throws Error with what the engine has printed */
+async function ask(path, init) {
+  try {
+    return await fetch(url + path, init);
+  } catch (error) {
+    throw new Error(`${path}: ${error.cause ?? error}: ${log}`);
+  }
+}
+
 /** Types a line into a terminal of its own, and resolves when it has printed what is expected. */
 async function types(line, expected) {
   const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ columns: 200, rows: 50 }) };
-  const { id } = await (await fetch(`${url}/kubetab/terminals`, json)).json();
-  const { body } = await fetch(`${url}/kubetab/terminals/${id}/output`);
-  await fetch(`${url}/kubetab/terminals/${id}/input`, { method: 'POST', body: `${line}\n` });
+  const { id } = await (await ask('/kubetab/terminals', json)).json();
+  const { body } = await ask(`/kubetab/terminals/${id}/output`);
+  await ask(`/kubetab/terminals/${id}/input`, { method: 'POST', body: `${line}\n` });
   let screen = '';
   try {
     for await (const text of body.pipeThrough(new TextDecoderStream())) {
@@ -45,10 +54,14 @@ async function types(line, expected) {
 }
 
 // Each alone took 4 GB of the tab, and with it the API server, where the machine was slow or the order of goroutines bad.
-// Three at once still can, beside other work: each counts what the others hold among what was there when it began.
+// Several at once did so, too, as long as each counted what the others held among what was there when it began.
 test('what doubles is stopped before the engine has no more memory', { skip, timeout: 900_000 }, async () => {
   const lines = ['jq -n \'"x" | until(false; . + .) | length\'', 'x=x; for ((;;)); do x=$x$x; done', 'x=x; while true; do x=$x$x; done'];
   for (const line of lines) await types(line, /cannot allocate memory/);
+  // Three at once on a machine with a dozen busy processes have ended the engine in 2 of 30 runs, and nobody knows yet
+  // whether they took its 4 GB before their steps ended: make test-endless has them.
+  const together = process.env.KUBETAB_EVERY_LINE === '1' ? lines : lines.slice(0, 2);
+  await Promise.all(together.map((line) => types(line, /cannot allocate memory/)));
   await types('kubectl get ns default -o name', /namespace\/default/);
-  assert.equal(await (await fetch(`${url}/readyz`)).text(), 'ok', log);
+  assert.equal(await (await ask('/readyz')).text(), 'ok', log);
 });

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,6 +54,28 @@ func TestListIsComplete(t *testing.T) {
 	slices.Sort(there)
 	if !slices.Equal(there, wanted) {
 		t.Errorf("the files in _twins and _diffs and those on the list differ:\nthere  %q\nlisted %q", there, wanted)
+	}
+}
+
+// docs/toolchain.md has a row for each file of Go that is changed, and for no other.
+func TestToolchainPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "toolchain.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there, listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)\\.diff` \\|").FindAllStringSubmatch(string(page), -1) {
+		there = append(there, row[1])
+	}
+	for _, p := range patches {
+		if p.module == std || p.module == linker {
+			listed = append(listed, p.file)
+		}
+	}
+	slices.Sort(there)
+	slices.Sort(listed)
+	if !slices.Equal(there, listed) {
+		t.Errorf("the rows of the page and the entries of the list differ:\nthere  %q\nlisted %q", there, listed)
 	}
 }
 

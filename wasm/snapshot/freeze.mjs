@@ -2,7 +2,7 @@
 //
 // A program that sees the same clock, the same random numbers and the same events does the same: two snapshots of one
 // module are equal, byte for byte. Nothing may depend on what is drawn here, for everybody can draw it again: see
-// core.Engine.Renew.
+// resume.Point.Renew.
 
 import { createHash } from 'node:crypto';
 import { MARK } from '../split/marks.mjs';

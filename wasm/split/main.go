@@ -18,6 +18,9 @@
 //
 // names the function in a slot of the table: an engine that needs the second module says for which.
 //
+// With -names FILE a cut writes down which function has which number in which part, {"engine": [...], "rest": [...]}:
+// a profiler knows no more than numbers. web/build/flame.mjs reads it.
+//
 // A third module was tried, of the functions that fewer than one in eight of the profile's visits call. A page would then
 // start with a third less. A reload took 1.3 s instead of 1.4: a start does not mainly wait for the module's bytes.
 //
@@ -41,6 +44,7 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "`file` of the profile to cut by")
 	flag.StringVar(&o.parked, "parked", "", "`file` with the functions that are on a stack in the snapshot: move what Go knows of others than these to the second part")
 	flag.StringVar(&o.rest, "rest", "", "`file` for the second part")
+	flag.StringVar(&o.names, "names", "", "`file` for the names of the functions of both parts by their numbers, in JSON, for who reads what a profiler says")
 	flag.StringVar(&o.out, "o", "", "`file` to write")
 	flag.BoolVar(&o.mark, "mark", false, "write a module that tells what is called")
 	flag.StringVar(&o.called, "called", "", "`folder` of files that tell what was called, to write a profile from")
@@ -61,9 +65,9 @@ func main() {
 }
 
 type options struct {
-	profile, parked, rest, out, called string
-	mark                               bool
-	slot                               int
+	profile, parked, rest, names, out, called string
+	mark                                      bool
+	slot                                      int
 }
 
 func (o options) run(file string) error {
@@ -127,7 +131,15 @@ func (o options) cut(m *module, whole []byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(o.out, engine, 0o644), os.WriteFile(o.rest, rest, 0o644))
+	err = errors.Join(os.WriteFile(o.out, engine.module, 0o644), os.WriteFile(o.rest, rest.module, 0o644))
+	if o.names == "" || err != nil {
+		return err
+	}
+	names, err := json.Marshal(map[string][]string{"engine": engine.functions, "rest": rest.functions})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.names, names, 0o644)
 }
 
 // readParked reads a list of slots of the table, in JSON, as the functions that

@@ -133,6 +133,31 @@ test('what is known of functions goes with them, but of those on a stack, and le
   assert.match(booted.log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+/);
 });
 
+test('the numbers that a profiler tells have names', async () => {
+  cut('named', '-names', at('names.json'));
+  const names = JSON.parse(readFileSync(at('names.json'), 'utf8'));
+  const tables = []; // a table's functions, before and after the rest has come
+  const numbers = (table) => Array.from({ length: table.length }, (_, slot) => table.get(slot) && Number(table.get(slot).name));
+  let table;
+  const onInstance = ({ exports }) => {
+    table = Object.values(exports).find((e) => e instanceof WebAssembly.Table);
+    tables.push(numbers(table));
+    assert.equal(names.engine[exports.run.name], 'wasm_export_run');
+  };
+  const { engine, log } = await start('named', { onInstance });
+  assert.match(log(), /the rest of the module is needed/);
+  tables.push(numbers(table));
+  await engine.close();
+
+  const [before, after] = tables;
+  const changed = after.map((_, slot) => slot).filter((slot) => before[slot] !== after[slot]);
+  const same = after.map((_, slot) => slot).filter((slot) => before[slot] !== null && before[slot] === after[slot]);
+  const nameOf = (slot) => execFileSync(split, ['-slot', `${slot}`, whole], { encoding: 'utf8' }).trim();
+  for (const [part, slots] of [['engine', same], ['rest', changed]]) {
+    for (const slot of [slots[0], slots[slots.length >> 1], slots.at(-1)]) assert.equal(names[part][after[slot]], nameOf(slot));
+  }
+});
+
 test('no program counter looks like an address of what the rest brings before a snapshot', async () => {
   const { engine } = await start('lean', { config: { toBeFrozen: true } });
   const { size, gone } = engine.leaveRest();

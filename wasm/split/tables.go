@@ -188,7 +188,8 @@ func (k *knowledge) addRecord(f int) int {
 }
 
 // tables moves what Go knows of functions: of those that are not kept to a block
-// for the rest.
+// for the rest. It is long because it is one pass over the runtime's tables, whose offsets
+// each step leaves to the next.
 func (m *module) tables(keep []bool) (*tables, error) {
 	t, err := m.findTable()
 	if err != nil {

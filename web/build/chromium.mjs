@@ -47,6 +47,7 @@ export class Browser {
   #session;
   #lastId = 0;
   #waiting = new Map(); // id -> {resolve, reject}
+  #onAttached = () => {};
 
   constructor(program) {
     this.#program = program;
@@ -107,6 +108,51 @@ export class Browser {
     }
   }
 
+  /**
+   * Profiles all threads of the page and of its workers while act runs, also those that begin meanwhile.
+   *
+   * @param {number} rate samples a millisecond
+   * @param {() => Promise<unknown>} act
+   * @returns {Promise<{thread: string, profile: object}[]>} thread: page, or the type of its
+   *   worker; profile: a Profiler.Profile of the protocol
+   */
+  async profile(rate, act) {
+    const threads = [];
+    const begin = async (sessionId, thread, targetId) => {
+      threads.push({ sessionId, thread, targetId });
+      await this.#send('Profiler.enable', {}, sessionId);
+      await this.#send('Profiler.setSamplingInterval', { interval: 1000 / rate }, sessionId);
+      await this.#send('Profiler.start', {}, sessionId);
+    };
+    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true };
+    const begun = [];
+    this.#onAttached = ({ sessionId, targetInfo }) => {
+      const { targetId, type } = targetInfo;
+      const isNew = /worker/.test(type) && !threads.some((t) => t.targetId === targetId);
+      const attached = isNew ? begin(sessionId, type, targetId) : Promise.resolve();
+      begun.push(
+        attached
+          .then(() => isNew && this.#send('Target.setAutoAttach', follow, sessionId))
+          .then(() => this.#send('Runtime.runIfWaitingForDebugger', {}, sessionId))
+          .catch(() => {}), // it has ended
+      );
+    };
+    await begin(this.#session, 'page');
+    await this.#send('Target.setAutoAttach', follow); // its dedicated workers
+    await this.#send('Target.setAutoAttach', follow, null); // shared and service workers
+    await act();
+    this.#onAttached = () => {};
+    await Promise.all(begun);
+    const profiles = [];
+    for (const { sessionId, thread } of threads) {
+      const stopped = await this.#send('Profiler.stop', {}, sessionId).catch(() => null);
+      if (stopped) profiles.push({ thread, profile: stopped.profile });
+      if (sessionId !== this.#session)
+        await this.#send('Target.detachFromTarget', { sessionId }, null).catch(() => {});
+    }
+    return profiles;
+  }
+
   /** Resolves when it has ended, with what it keeps written. */
   async close() {
     const ended = new Promise((resolve) => this.#program.once('exit', resolve));
@@ -116,16 +162,18 @@ export class Browser {
     }
   }
 
-  #send(method, params = {}) {
+  /** @param {string?} sessionId of the page unless another is given; null: of the browser */
+  #send(method, params = {}, sessionId = this.#session) {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      const message = { id, method, params, sessionId: this.#session };
+      const message = { id, method, params, ...(sessionId && { sessionId }) };
       this.#program.stdio[3].write(`${JSON.stringify(message)}\0`);
     });
   }
 
-  #receive({ id, result, error }) {
+  #receive({ id, method, params, result, error }) {
+    if (method === 'Target.attachedToTarget') this.#onAttached(params);
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error) waiting?.reject(new Error(error.message));

@@ -45,7 +45,7 @@ var _ informers.SharedInformerFactory = (*Set)(nil)
 // that there is none.
 func New(client clientset.Interface, resync time.Duration, running informers.SharedInformerFactory) *Set {
 	s := &Set{
-		own:     informers.NewSharedInformerFactoryWithOptions(client, resync, informers.WithTransform(dropManagedFields)),
+		own:     informers.NewSharedInformerFactoryWithOptions(client, resync, informers.WithTransform(DropManagedFields)),
 		running: running,
 		typed:   map[schema.GroupVersionResource]bool{},
 	}
@@ -158,9 +158,10 @@ func resources(obj runtime.Object) map[schema.GroupVersionResource]bool {
 	return found
 }
 
-// dropManagedFields keeps the copies small, as kube-controller-manager's and
-// kube-scheduler's informers do.
-func dropManagedFields(obj any) (any, error) {
+// DropManagedFields is a cache.TransformFunc that keeps the copies of informers small, as
+// those of kube-apiserver, kube-controller-manager and kube-scheduler do. It changes obj
+// and returns it, and never fails.
+func DropManagedFields(obj any) (any, error) {
 	if accessor, err := meta.Accessor(obj); err == nil && accessor.GetManagedFields() != nil {
 		accessor.SetManagedFields(nil)
 	}
@@ -180,7 +181,7 @@ type AnyResource struct {
 // NewAnyResource returns an informerfactory.InformerFactory over set, whose
 // informers it hands out through view.
 func NewAnyResource(set *Set, view *Held, client metadata.Interface, resync time.Duration) *AnyResource {
-	return &AnyResource{set, view, metadatainformer.NewSharedInformerFactoryWithOptions(client, resync, metadatainformer.WithTransform(dropManagedFields))}
+	return &AnyResource{set, view, metadatainformer.NewSharedInformerFactoryWithOptions(client, resync, metadatainformer.WithTransform(DropManagedFields))}
 }
 
 // ForResource never fails; the error is the interface's.

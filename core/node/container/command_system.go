@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // systemCommands are about the system, processes and time.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Server is a program that needs no goroutine: it answers on ports until it is

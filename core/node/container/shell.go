@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"sync"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/kubetab/kubetab/core/coreutils"
+	"github.com/kubetab/kubetab/internal/locked"
+	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 var shells = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true}
@@ -28,10 +28,6 @@ const (
 	commandsPerRest = 500
 	rest            = 2 * time.Millisecond
 )
-
-// memoryOf is how far back a script's beginning lies, at most, when its memory is
-// looked at: containers run for days, while the cluster around them grows.
-const memoryOf = time.Minute
 
 // session is one command that runs in a container with everything it starts:
 // the container's own, or that of an exec.
@@ -50,10 +46,10 @@ type session struct {
 }
 
 func newSession(c *Container, stdout, stderr io.Writer) *session {
-	out := &bounded{w: stdout}
+	out := locked.NewWriter(stdout)
 	errs := out
 	if stderr != stdout {
-		errs = &bounded{w: stderr}
+		errs = locked.NewWriter(stderr)
 	}
 	return &session{c: c, stdout: out, stderr: errs, traps: map[string]string{}, sleepers: map[chan struct{}]struct{}{}}
 }
@@ -90,7 +86,7 @@ func (s *session) run(ctx context.Context, argv []string) int {
 	if len(argv[0]) > 0 && strings.HasPrefix(argv[0], "/") && isTool(path.Base(argv[0])) {
 		call.Args[0] = &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: path.Base(argv[0])}}}
 	}
-	runner, err := s.runner()
+	runner, err := s.runner(nil, nil)
 	if err != nil {
 		fmt.Fprintln(s.stderr, err)
 		return 126
@@ -150,18 +146,19 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 		}
 		source, params, zero = bytes.NewReader(text), rest[1:], rest[0]
 	}
-	runner, err := s.runner(interp.Params(append(append(options, "--"), params...)...))
+	runner, err := s.runner(options, params)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
 		return 2
 	}
 	ctx, kill := context.WithCancel(ctx) // as the kernel kills what memory is short for
 	defer kill()
-	ctx, _ = coreutils.WithMemory(ctx, memoryOf, kill)
+	ctx, memory := coreutils.WithMemory(ctx, kill)
+	defer memory.End()
 	if source == nil {
 		return s.interactive(ctx, name, runner)
 	}
-	file, err := newParser().Parse(source, zero)
+	file, err := bash.NewParser().Parse(source, zero)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
 		return 2
@@ -169,14 +166,12 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	code := s.status(runner.Run(coreutils.Stepwise(ctx), file), name)
 	// A signal that came during the last command has its trap run now.
 	if body := s.takePending(); body != "" && ctx.Err() == nil {
-		if trap, err := newParser().Parse(strings.NewReader(body), zero); err == nil {
+		if trap, err := bash.NewParser().Parse(strings.NewReader(body), zero); err == nil {
 			code = s.status(runner.Run(ctx, trap), name)
 		}
 	}
 	return code
 }
-
-func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
 // interactive runs what comes on standard input, line by line.
 func (s *session) interactive(ctx context.Context, name string, runner *interp.Runner) int {
@@ -212,7 +207,7 @@ func (s *session) interactive(ctx context.Context, name string, runner *interp.R
 		fmt.Fprintf(s.stdout, "%s %s ", runner.Dir, mark)
 	}
 	code := 0
-	parser := newParser()
+	parser := bash.NewParser()
 	prompt()
 	for {
 		again := false
@@ -273,8 +268,8 @@ func (s *session) status(err error, name string) int {
 }
 
 // runner returns an interpreter whose every way to the world leads into the
-// container.
-func (s *session) runner(options ...interp.RunnerOption) (*interp.Runner, error) {
+// container. It fails on options that the interpreter does not have.
+func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	dir := s.c.cfg.Dir
 	if dir == "" {
 		dir = s.c.cfg.Image.Dir
@@ -282,31 +277,22 @@ func (s *session) runner(options ...interp.RunnerOption) (*interp.Runner, error)
 	if dir == "" {
 		dir = "/"
 	}
-	all := []interp.RunnerOption{
-		func(r *interp.Runner) error { r.Dir = dir; return nil }, // interp.Dir asks the machine whether it exists
-		interp.Env(expand.ListEnviron(append([]string{"PWD=" + dir, "IFS= \t\n"}, s.c.env...)...)),
-		interp.StdIO(nil, s.stdout, s.stderr),
-		interp.CallHandler(s.call),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
-		interp.OpenHandler(s.open),
-		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
-			return s.c.tree().Stat(name, follow)
-		}),
-		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return s.c.tree().ReadDir(name) }),
-		interp.AccessHandler(func(_ context.Context, name string, mode interp.AccessMode) error {
-			info, err := s.c.tree().Stat(name, true)
-			if err == nil && mode&interp.AccessExec != 0 && info.Mode().Perm()&0o111 == 0 {
-				return fs.ErrPermission
-			}
-			return err
-		}),
-	}
-	return interp.New(append(all, options...)...)
+	return bash.New(bash.Config{
+		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
+		Call: s.call, Exec: s.exec, Files: ownFiles{s.c},
+		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+			return files{s.c.tree()}.Open(name, flag, perm)
+		},
+	})
 }
 
-func (s *session) open(ctx context.Context, name string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
-	return s.c.tree().Open(coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+// ownFiles are those of a container, whose tree is made when somebody looks at it.
+type ownFiles struct{ c *Container }
+
+func (f ownFiles) Stat(name string, follow bool) (fs.FileInfo, error) {
+	return f.c.tree().Stat(name, follow)
 }
+func (f ownFiles) ReadDir(name string) ([]fs.DirEntry, error) { return f.c.tree().ReadDir(name) }
 
 // call sees every simple command before it runs. It may replace it: that is how
 // traps of signals run, which the interpreter does not know, and how `read`

@@ -3,7 +3,6 @@ package container
 import (
 	"context"
 	"io"
-	"sync"
 )
 
 // stdin is the standard input of a container that keeps it open: clients come
@@ -50,16 +49,4 @@ func interruptible(ctx context.Context, run func(func()), from io.Reader) io.Rea
 		_ = s.w.CloseWithError(err)
 	})
 	return s
-}
-
-// bounded is a writer that several goroutines share.
-type bounded struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.w.Write(p)
 }

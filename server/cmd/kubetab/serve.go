@@ -77,7 +77,8 @@ func runServe(c *cobra.Command, o *options) error {
 }
 
 // serve opens everything in the order in which it is quickest to fail, serves until ctx ends, and closes it again in
-// the opposite order: listeners, engine, store.
+// the opposite order: listeners, engine, store. It is long because that order is what it is about, and because what it
+// opens is closed by its defers.
 func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) (err error) {
 	start := time.Now()
 	closeLast := func(c io.Closer) {
@@ -161,9 +162,9 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 		return err
 	}
 	front.TLS = server.TLSConfig(keys)
-	config.CA = &controllers.Authority{}
-	config.CA.Certificate, config.CA.Key = keys.Authority()
-	config.ServiceAccountKey = keys.ServiceAccountKey()
+	config.Keys.CA = &controllers.Authority{}
+	config.Keys.CA.Certificate, config.Keys.CA.Key = keys.Authority()
+	config.Keys.ServiceAccount = keys.ServiceAccountKey()
 	if config.Tokens, err = staticTokens(o.tokenAuthFile); err != nil {
 		return err
 	}
@@ -172,9 +173,9 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	config.ClientCA = keys.ClientCAs(extra)
+	config.Keys.ClientCA = keys.ClientCAs(extra)
 	var auditFile io.Closer
-	if config.AuditSink, config.AuditPolicy, auditFile, err = openAudit(o.auditLog, o.auditPolicy); err != nil {
+	if config.Audit.Sink, config.Audit.Policy, auditFile, err = openAudit(o.auditLog, o.auditPolicy); err != nil {
 		return err
 	}
 	defer closeLast(auditFile)

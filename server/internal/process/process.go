@@ -4,7 +4,6 @@ package process
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/kubetab/kubetab/internal/locked"
 )
 
 // Binary returns the path of bin/<name> in the repository that the working directory is in. Error: it is not built.
@@ -47,7 +47,7 @@ type Process struct {
 	Greeting   string // what it printed, all of it
 
 	cmd    *exec.Cmd
-	stderr buffer
+	stderr locked.Buffer
 	ended  chan struct{} // closed when the process has ended; cmd.ProcessState is set then
 }
 
@@ -160,22 +160,4 @@ func (p *Process) Wait(limit time.Duration) (code int, stderr string) {
 		p.Kill()
 	}
 	return p.cmd.ProcessState.ExitCode(), p.stderr.String()
-}
-
-// buffer is a bytes.Buffer that may be read while the process writes.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

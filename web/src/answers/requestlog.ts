@@ -53,3 +53,12 @@ export const FromTrust = "trust";
  * What Record.From is for some that are told apart from the page's own.
  */
 export type From = typeof FromPod | typeof FromTerminal | typeof FromDiscovery | typeof FromTrust;
+/**
+ * AuditLevel is what GET of AuditPath answers and PUT takes.
+ */
+export interface AuditLevel {
+  /**
+   * Level is Metadata, Request or RequestResponse, as in an audit policy.
+   */
+  level: string;
+}

@@ -10,7 +10,7 @@ const LEADER_LOCK = 'kubetab-leader ';
  *
  * - `shared`: a SharedWorker, which lives as long as any tab does;
  * - `leader`: a worker of this tab, which won the election; other tabs use it too, and it ends with this tab;
- * - `follower`: the worker of another tab. When that tab closes, one of the others starts a new and empty engine.
+ * - `follower`: the worker of another tab. When that tab closes, one of the others starts the engine again.
  * - `alone`: a worker of the frame that embed.html is in, or of another frame of the same page.
  */
 export type Home = 'shared' | 'leader' | 'follower' | 'alone';

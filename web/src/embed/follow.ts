@@ -1,6 +1,6 @@
 import type { Record as RequestRecord } from '../answers/requestlog';
 import type { ApiClient } from '../client';
-import { JsonFrames } from '../page/engine/frames';
+import { framesOf } from '../page/engine/frames';
 import type { Events } from './client';
 
 export type { RequestRecord };
@@ -24,13 +24,7 @@ export function follow(api: ApiClient, lost: AbortSignal) {
       signal: AbortSignal.any([signal, lost]),
     });
     if (!answer.ok || !answer.body) return;
-    const reader = answer.body.pipeThrough(new TextDecoderStream() as never).getReader();
-    const frames = new JsonFrames();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      for (const frame of frames.add(value as unknown as string)) tell(JSON.parse(frame));
-    }
+    for await (const frame of framesOf(answer.body)) tell(JSON.parse(frame));
   }
 
   return {

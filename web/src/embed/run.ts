@@ -1,4 +1,5 @@
 import type { ApiClient } from '../client';
+import { framesOf } from '../page/engine/frames';
 
 /** What lines of shell have done. */
 export interface CommandResult {
@@ -71,27 +72,14 @@ export function commands(api: ApiClient, session = ''): Commands {
       ...(signal && { signal }),
     });
     if (!answer.ok || !answer.body) throw new Error((await answer.text()).trim());
-    const reader = answer.body.getReader();
-    const decoder = new TextDecoder();
-    let text = '';
     let hasEnded = false;
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done && hasEnded) return;
-        if (done) throw new Error('The engine ended before the command did.');
-        const lines = (text + decoder.decode(value, { stream: true })).split('\n');
-        text = lines.pop() ?? '';
-        for (const line of lines) {
-          const piece = JSON.parse(line) as Piece;
-          hasEnded ||= piece.exitCode !== undefined;
-          yield piece;
-        }
-      }
-    } finally {
-      // Of a body that has ended it means nothing, and of another one it ends the command.
-      reader.cancel().catch(() => undefined);
+    // Who leaves the loop cancels the body, and the command with it.
+    for await (const frame of framesOf(answer.body)) {
+      const piece = JSON.parse(frame) as Piece;
+      hasEnded ||= piece.exitCode !== undefined;
+      yield piece;
     }
+    if (!hasEnded) throw new Error('The engine ended before the command did.');
   }
 
   return {

@@ -62,10 +62,17 @@ export async function inTurn<T>(
   }
 }
 
+/**
+ * What a promise settles with, unless the signal comes first.
+ *
+ * @throws what the promise is rejected with, and the signal's reason
+ */
 export function until<T>(promised: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    promised.then(resolve, reject);
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    // A page's signal may outlive any number of promises.
+    signal.addEventListener('abort', stop, { once: true });
+    promised.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }

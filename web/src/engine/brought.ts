@@ -32,8 +32,8 @@ export class Brought implements Role {
     this.#settings = settings;
     if (!bundle) return;
     this.#entries.set(BUNDLE, bundle);
-    // The objects of the snapshot are those of another cluster.
-    this.#from = 'nothing';
+    // The engine puts the bundle in place of the snapshot's objects: wasm/keep_js.go.
+    this.#from = 'snapshot';
   }
 
   async read(): Promise<Earlier> {

@@ -135,8 +135,8 @@ export class KeptClusters {
     const base = folderOf(this.#folder, to) + snapshot;
     await Promise.all([
       store.put(bundle, [base, BUNDLE]),
-      // The objects of a snapshot are those of another cluster.
-      store.put(spelled('nothing'), [base, FROM]),
+      // The engine puts the bundle in place of the snapshot's objects: wasm/keep_js.go.
+      store.put(spelled('snapshot'), [base, FROM]),
       store.put(spelled(settings), [base, SETTINGS]),
       store.put(spelled(Date.now()), [base, TIME]),
       store.put(spelled(bundle.byteLength), [base, BYTES]),

@@ -213,7 +213,7 @@ export const english = {
     output: 'What the program printed',
   },
   notice: {
-    update: 'A new version of Kubetab is ready. Loading it ends this cluster in every tab.',
+    update: 'A new version of Kubetab is ready. Loading it starts this cluster again in every tab.',
     updateAction: 'Load it now',
     ledHere: 'The tab that held the cluster was closed, so this tab has started it again.',
     ledThere: 'The tab that held the cluster was closed, so another tab has started it again.',

@@ -202,7 +202,7 @@ export const chinese: Words = {
     output: '程序的输出',
   },
   notice: {
-    update: 'Kubetab 的新版本已就绪。加载它会结束所有标签页中的这个集群。',
+    update: 'Kubetab 的新版本已就绪。加载它会在所有标签页中重新启动这个集群。',
     updateAction: '立即加载',
     ledHere: '承载集群的标签页已关闭，因此由此标签页重新启动了集群。',
     ledThere: '承载集群的标签页已关闭，因此由另一个标签页重新启动了集群。',

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -13,6 +15,11 @@ import { openSite, type Site } from './site';
 const kubetab = resolve(import.meta.dirname, '../../../bin/kubetab');
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const natives: ChildProcess[] = [];
+/** A site of files, which lets pages of any other site read them. */
+const files = createServer((request, response) => {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.end(readFileSync(join(folder, request.url ?? '')));
+});
 let browser: Browser;
 let site: Site;
 let context: BrowserContext;
@@ -32,6 +39,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const each of natives) each.kill('SIGKILL');
+  files.close();
+  files.closeAllConnections();
   await browser?.close();
   await site?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -97,22 +106,31 @@ function run(...args: readonly string[]): Promise<string> {
   });
 }
 
-/** Serves a bundle natively. */
-async function serve(file: string): Promise<{ readonly read: Read; readonly kubeconfig: string }> {
+interface Native {
+  readonly read: Read;
+  readonly kubeconfig: string;
+  /** Address of the page. */
+  readonly page: string;
+}
+
+/** Serves a bundle natively, and the page, which may open bundles of another site. */
+async function serve(file: string, bundleFrom: string): Promise<Native> {
   const kubeconfig = join(folder, `kubeconfig-${natives.length}`);
-  const args = ['serve', '--from', file, '--listen', '127.0.0.1:0', '--http', ''];
+  const dist = resolve(import.meta.dirname, '../../dist');
+  const args = ['serve', '--from', file, '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'];
+  args.push('--static', dist, '--bundle-from', bundleFrom);
   const child = spawn(kubetab, [...args, '--kubeconfig', kubeconfig], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   natives.push(child);
-  await new Promise<void>((begun, failed) => {
+  const output = await new Promise<string>((begun, failed) => {
     let output = '';
     child.stderr.on('data', (piece) => {
       output += piece;
     });
     child.stdout.on('data', (piece) => {
       output += piece;
-      if (output.includes('export KUBECONFIG')) begun();
+      if (output.includes('export KUBECONFIG')) begun(output);
     });
     child.on('close', () => failed(new Error(output)));
   });
@@ -133,7 +151,7 @@ async function serve(file: string): Promise<{ readonly read: Read; readonly kube
         .on('error', failed)
         .end();
     });
-  return { read, kubeconfig };
+  return { read, kubeconfig, page: `${/http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]}/` };
 }
 
 async function openMenu(): Promise<void> {
@@ -182,6 +200,13 @@ async function makeSecret(name: string): Promise<void> {
 
 const clusterHere = () => page.evaluate(() => document.documentElement.dataset.cluster);
 
+/** What the engine of the page has begun with. */
+const from = () =>
+  page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.run.from : null;
+  });
+
 async function arrives(cluster: string): Promise<void> {
   await page.waitForFunction((name) => document.documentElement.dataset.cluster === name, cluster);
   await ready(page);
@@ -215,10 +240,41 @@ test('a bundle without Secrets, dropped on the page, is a new cluster', async ()
   await arrives('own');
 });
 
-test('from the page to the native server and back, object by object', async () => {
+test('a second file of the same name is told apart, and the palette saves at once', async () => {
+  const saving = async (command: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to or run' }).fill(command);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('option').filter({ hasText: command }).first().click(),
+    ]);
+    return download;
+  };
+  const download = await saving('Save this cluster as a file, with its Secrets');
+  const path = join(folder, 'Shop.kubetab');
+  await download.saveAs(path);
+  const yaml = await saving('Save what is in this cluster as YAML, with its Secrets');
+  expect(yaml.suggestedFilename()).toMatch(/\.zip$/);
+  // An archive with a file for the namespace of the Secret.
+  expect(readFileSync(await yaml.path()).includes('manifests/2-default.yaml')).toBe(true);
+  await choose(path);
+  await arrives('shop');
+  await choose(path);
+  await arrives('shop-2');
+  await openMenu();
+  await page.locator('.cluster-title').getByText('Shop (2)', { exact: true }).waitFor();
+  await page.locator('.cluster-face').filter({ hasText: 'Your cluster' }).click();
+  await arrives('own');
+});
+
+test('from the page to the native server and back by a link, object by object', async () => {
+  await new Promise<void>((listening) => files.listen(0, 'localhost', listening));
+  const elsewhere = `http://localhost:${(files.address() as AddressInfo).port}`;
+  const link = (to: string) =>
+    `${to}?${new URLSearchParams({ bundle: `${elsewhere}/from-native.kubetab` })}#cluster`;
   await makeSecret('two');
   const [inTab, file] = await still(inPage, () => save('from-page.kubetab'));
-  const native = await serve(file);
+  const native = await serve(file, elsewhere);
   expect(await objects(native.read)).toEqual(inTab);
 
   const path = join(folder, 'from-native.kubetab');
@@ -235,12 +291,21 @@ test('from the page to the native server and back, object by object', async () =
     );
   const [inServer] = await still(native.read, save2);
   expect(inServer).toEqual(inTab);
-  await choose(path);
+
+  // A host that has not allowed the site of the files, and then one that has.
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.goto(link(site.url));
+  const refusal = `The link names a file of another site, which this page may not ask. Download the file, and drop it on the page: ${elsewhere}/from-native.kubetab`;
+  await page.getByText(refusal).waitFor();
+  expect(await clusterHere()).toBe('own');
+  await page.goto(link(native.page));
   await arrives('back-again');
   expect(await objects(inPage)).toEqual(inServer);
 
-  // The visitor's own is as it was, and the new one is kept.
+  // It goes on from the snapshot, though another engine has made it, and is kept.
+  expect(await from()).toBe('snapshot');
   await page.reload();
   await arrives('back-again');
+  expect(await from()).toBe('snapshot');
   expect(await objects(inPage)).toEqual(inServer);
 }, 400_000);

@@ -1,26 +1,18 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chinese } from '../../src/page/language/chinese';
-import { inSharedWorker, launch, ready } from './browser';
+import { inSharedWorker, ready } from './browser';
 import { Camera, show } from './camera';
 import { takeClock, takeSharing } from './sights';
-import { Gate, plain, type Site } from './site';
+import { Gate } from './site';
+import { newBrowser } from './visitors';
 
 // The page as somebody sees it whose browser asks for Chinese: every text of the page's own is Chinese, in every pane.
 // Names, and what the API server and kubectl say, are as they are: they are marked translate="no".
 
 /** Closed while the page is looked at that waits for its engine. */
 const gate = new Gate();
-let browser: Browser;
-let site: Site;
-
-beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), plain({ gate })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const here = newBrowser(gate);
 
 /** Sentences that are the same in both languages, such as YAML. */
 const same = new Set(['curl', 'fetch', 'kubectl', 'Go', 'JavaScript']);
@@ -89,7 +81,7 @@ describe('every state', () => {
   let camera: Camera;
 
   beforeAll(async () => {
-    context = await browser.newContext({
+    context = await here.browser.newContext({
       colorScheme: 'light',
       reducedMotion: 'reduce',
       locale: 'zh-CN',
@@ -105,7 +97,7 @@ describe('every state', () => {
       look,
     });
     gate.close();
-    await page.goto(site.url);
+    await page.goto(here.url);
   });
   afterAll(() => context?.close());
 
@@ -271,7 +263,7 @@ describe('every state', () => {
 describe('the language', () => {
   const visit = async (address: string, locale: string, options: BrowserContextOptions = {}) => {
     const viewport = { width: 1440, height: 900 };
-    const context = await browser.newContext({ locale, viewport, ...options });
+    const context = await here.browser.newContext({ locale, viewport, ...options });
     const page = await context.newPage();
     const chunks: string[] = [];
     page.on('request', (request) => {
@@ -284,20 +276,20 @@ describe('the language', () => {
   const lang = (page: Page) => page.evaluate(() => document.documentElement.lang);
 
   test('is the first of the browser that the page has; an address may name another', async () => {
-    const english = await visit(site.url, 'en-GB');
+    const english = await visit(here.url, 'en-GB');
     expect(await lang(english.page)).toBe('en');
     expect(english.chunks).toEqual([]);
     await english.context.close();
-    const linked = await visit(`${site.url}?lang=zh`, 'en-GB');
+    const linked = await visit(`${here.url}?lang=zh`, 'en-GB');
     expect(await lang(linked.page)).toBe('zh-Hans');
     await linked.context.close();
-    const other = await visit(`${site.url}?lang=xx#settings`, 'zh-CN');
+    const other = await visit(`${here.url}?lang=xx#settings`, 'zh-CN');
     expect(await lang(other.page)).toBe('zh-Hans');
     await other.context.close();
   });
 
   test('is changed with everything left as it is, and kept', async () => {
-    const { context, page } = await visit(`${site.url}?lang=en`, 'en-GB');
+    const { context, page } = await visit(`${here.url}?lang=en`, 'en-GB');
     await ready(page);
     const engine = () =>
       page.evaluate(() => {
@@ -330,7 +322,7 @@ describe('the language', () => {
     await page.keyboard.press('Control+f');
     await page.getByPlaceholder('查找').waitFor();
 
-    await page.goto(`${site.url}#settings`);
+    await page.goto(`${here.url}#settings`);
     await page.getByRole('heading', { name: '外观' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: '跳转或执行' }).waitFor();
@@ -343,7 +335,7 @@ describe('the language', () => {
 
   test('stays as it is when the other cannot be loaded, and says so', async () => {
     // What a service worker asks for passes the routes of the page by.
-    const { context, page } = await visit(`${site.url}#settings`, 'en-GB', {
+    const { context, page } = await visit(`${here.url}#settings`, 'en-GB', {
       serviceWorkers: 'block',
     });
     await page.route(/\/chinese-[^/]*\.js$/, (route) => route.abort());

@@ -69,6 +69,10 @@ test('a frame and then a worker have one cluster, in a page of another site', as
       });
       const created = await framed.kubectl('create namespace team-a');
       const changes: string[] = [];
+      const requests: string[] = [];
+      framed.on('request', ({ verb, path, done }) => {
+        if (done) requests.push(`${verb} ${path}`);
+      });
       let onChange = (_: string) => {};
       framed.on('change', ({ verb, resource, namespace }) => {
         changes.push(`${verb} ${resource} in ${namespace}`);
@@ -133,6 +137,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         applied,
         posted: posted.status,
         changes,
+        requests,
         uid,
         refused,
         lasting,
@@ -154,6 +159,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.applied.stdout).toBe('configmap/notes created\n');
     expect(found.posted).toBe(201);
     expect(found.changes).toContain('create configmaps in team-a');
+    expect(found.requests).toContain('get /api/v1/namespaces/team-a/configmaps/notes');
     expect(found.refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(found.refused.stderr).toContain('the server doesn\'t have a resource type "nothing"');
     expect(found.lasting.stdout).toBe('shop\nweb\n');

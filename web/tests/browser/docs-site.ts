@@ -11,11 +11,11 @@ import type { Site } from './site';
 /**
  * A site of documentation: another one than the site of Kubetab, which is at 127.0.0.1.
  *
- * @param pages HTML by path, such as `/`
+ * @param pages HTML and other files by path, such as `/`
  * @param headers sent with each of them
  */
 export async function docsSite(
-  pages: Readonly<Record<string, string>>,
+  pages: Readonly<Record<string, string | Uint8Array>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Site> {
   const server = createServer((request, response) => {

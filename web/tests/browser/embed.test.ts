@@ -6,8 +6,10 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { english } from '../../src/page/lessons/words';
 import { PATIENCE } from './browser';
 import { docsSite, withoutThirdParties } from './docs-site';
+import { lesson } from './learner';
 import { plain, type Site } from './site';
 
 // What pages of another site have of Kubetab, in a browser that lets no third party store anything.
@@ -33,9 +35,13 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-async function openDocs(html: string, headers: Record<string, string> = {}): Promise<Page> {
+async function openDocs(
+  html: string,
+  headers: Record<string, string> = {},
+  files: Record<string, Uint8Array> = {},
+): Promise<Page> {
   const css = ['plain.css', 'vitepress.css'].map((name) => [`/${name}`, sample(name)]);
-  const docs = await docsSite({ '/': html, ...Object.fromEntries(css) }, headers);
+  const docs = await docsSite({ '/': html, ...Object.fromEntries(css), ...files }, headers);
   ends.push(() => docs.close());
   const page = await context.newPage();
   await page.goto(docs.url);
@@ -64,6 +70,36 @@ test.each(['', 'sandbox="allow-scripts"'])('panes in a frame with %j', async (sa
   await page.keyboard.type('kubectl create deployment shop --image=nginx --replicas=2\r');
   await frame.getByText('deployment.apps/shop created').waitFor();
   await frame.locator('.picture').getByText('shop').first().waitFor();
+});
+
+test('a lesson in a frame, and the next one in the same frame', async () => {
+  const page = await openDocs(
+    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${site.url}embed.html?panes=lesson,terminal#/lesson/first/request"></iframe>`,
+  );
+  const frame = page.frameLocator('iframe');
+  const title = (id: string) =>
+    frame.locator('.step-title', { hasText: lesson(id).steps[0]?.title ?? id });
+  const looking = async () => {
+    await frame.locator('.pill.is-ready').waitFor({ timeout: 4 * PATIENCE });
+    await frame.locator('.checks').waitFor();
+    await frame.locator('.checks-wait').waitFor({ state: 'detached' });
+  };
+  await title('first/request').waitFor();
+  await looking();
+  await frame.locator('.xterm-helper-textarea').focus();
+  await page.keyboard.press('Control+u');
+  await page.keyboard.type('kubectl get namespaces\r');
+  await frame.locator('.check.is-done').first().waitFor();
+  expect(await frame.locator('.lesson-note').count()).toBe(0);
+
+  const inside = page.frames()[1];
+  await inside?.evaluate(() => Object.assign(window, { first: true }));
+  await frame.locator('.lesson-steps button').last().click();
+  await frame.getByRole('button', { name: english.finish }).click();
+  await expect.poll(() => inside?.evaluate(() => 'first' in window).catch(String)).toBe(false);
+  await title('first/paths').waitFor();
+  await looking();
+  await frame.locator('.check:not(.is-done)').first().waitFor();
 });
 
 /** Runs every snippet of a page, one after the other, and returns what each has run and printed. */
@@ -127,6 +163,27 @@ async function nativeShell() {
   return { folder, shell };
 }
 
+/** A block that prints what no other cluster has. */
+const HANDED_OUT =
+  "kubectl get configmap handed-out -o jsonpath='{.metadata.uid} {.metadata.resourceVersion}'";
+
+/** The sample in a cluster that begins with the bundle of a native one. */
+async function withBundle(html: string, native: Awaited<ReturnType<typeof nativeShell>>) {
+  await native.shell(
+    'kubectl create configmap handed-out && kubetab bundle save --kubeconfig "$KUBECONFIG" cluster.kubetab',
+  );
+  const page = html
+    .replace('data-selector', 'data-bundle="cluster.kubetab" data-selector')
+    .replace(
+      '</main>',
+      `<div class="language-sh"><pre><code>${HANDED_OUT}</code></pre></div></main>`,
+    );
+  return {
+    page,
+    files: { '/cluster.kubetab': readFileSync(join(native.folder, 'cluster.kubetab')) },
+  };
+}
+
 // VitePress writes its colours as attributes of elements, which a policy for styles has to allow.
 test.each([
   ['plain.html', strict, {}],
@@ -138,9 +195,15 @@ test.each([
   ['vitepress.html', () => ({}), {}],
 ])('%s: its snippets print what kubectl prints', async (name, headers, files) => {
   const native = await nativeShell();
-  const page = await openDocs(sample(name), headers());
+  const isBundled = name === 'vitepress.html';
+  const shown = isBundled
+    ? await withBundle(sample(name), native)
+    : { page: sample(name), files: {} };
+  const page = await openDocs(shown.page, headers(), shown.files);
   const height = () => page.evaluate(() => document.documentElement.scrollHeight);
-  for (const { code, kind, printed } of await runAll(page)) {
+  const runs = await runAll(page);
+  expect(runs.some(({ code }) => code === HANDED_OUT)).toBe(isBundled);
+  for (const { code, kind, printed } of runs) {
     let lines = code.replace(/^\$ /gm, '');
     for (const [address, path] of Object.entries(files)) lines = lines.replace(address, path);
     if (/Apply/.test(kind)) {

@@ -74,7 +74,7 @@ test('a trap inside a timer of Go is shown as a crash', async () => {
     });
   });
   const alert = follower.getByRole('alert');
-  await alert.getByText('RuntimeError: unreachable').waitFor();
+  await alert.getByText('RuntimeError: unreachable', { exact: true }).waitFor();
   await alert.getByRole('button', { name: 'Start again' }).click();
   await ready(follower);
 });

@@ -1,29 +1,21 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { launch, ready } from './browser';
+import { ready } from './browser';
 import { Camera } from './camera';
 import { done, FIRST, lesson, looking, prompt, type Step, type } from './learner';
-import { Gate, plain, type Site } from './site';
+import { Gate } from './site';
+import { newBrowser } from './visitors';
 
 // What lessons look like: their drawings, and each kind of step.
 
 const gate = new Gate();
-let browser: Browser;
-let site: Site;
-
-beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), plain({ gate })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const here = newBrowser(gate);
 
 async function newPage(colorScheme: 'light' | 'dark'): Promise<Page> {
   const viewport = { width: 1440, height: 900 };
-  const context = await browser.newContext({ colorScheme, reducedMotion: 'reduce', viewport });
+  const context = await here.browser.newContext({ colorScheme, reducedMotion: 'reduce', viewport });
   return context.newPage();
 }
 
@@ -46,7 +38,7 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
   ])('%s shows what it is about in the colours of the theme', async (id, step, ink) => {
     const text = lesson(id, language);
     const number = text.steps.findIndex((one) => one.id === step) + 1;
-    await page.goto(`${site.url}?lang=${language}#/lesson/${id}/${number}`);
+    await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
     await page
       .getByRole('heading', { name: text.steps[number - 1]?.title ?? '', exact: true })
       .waitFor();
@@ -102,14 +94,14 @@ describe.each([
     });
     const text = lesson('first/request', language);
     const step = (n: number) => text.steps[n] as Step;
-    await page.goto(`${site.url}?lang=${language}`);
+    await page.goto(`${here.url}?lang=${language}`);
     await page.locator('.offer').waitFor();
     await ready(page);
     await camera.take('offer');
-    await page.goto(`${site.url}?lang=${language}#lessons`);
+    await page.goto(`${here.url}?lang=${language}#lessons`);
     await page.locator('.map-part').first().waitFor();
     await camera.take('map');
-    await page.goto(`${site.url}?lang=${language}${FIRST}/1`);
+    await page.goto(`${here.url}?lang=${language}${FIRST}/1`);
     await looking(page);
     await camera.take('fresh');
     await prompt(page);

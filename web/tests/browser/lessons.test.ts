@@ -318,10 +318,24 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   const rule = `self.all(one, ${'one.name == "a" || '.repeat(9)}false)`;
   const cel = { language: 'cel', text: rule };
   const steps = [{ ...first, blocks: [...(first?.blocks ?? []), cel] }, ...others];
-  await page.route('**/lessons/first/request.en.json', (route) =>
-    route.fulfill({ json: { ...request, steps, engine, clock: { paused: true } } }),
-  );
+  let begin: () => void = () => undefined;
+  const begins = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  await page.route('**/lessons/first/request.en.json', async (route) => {
+    await begins;
+    await route.fulfill({ json: { ...request, steps, engine, clock: { paused: true } } });
+  });
   await page.goto(`${visitor.url}${FIRST}/1`);
+  // What is typed before the lesson has begun is for its namespace, however long the engine has been ready.
+  await ready(page);
+  await type("kubectl config view --minify -o jsonpath='in {..namespace}.'");
+  await page.evaluate(async () => {
+    for (let i = 0; i < 50; i++) await window.kubetab.direct?.request('/readyz');
+  });
+  begin();
+  const screen = page.locator('.terminal .xterm-rows');
+  await expect.poll(() => screen.textContent()).toContain(`in ${request.namespace}.`);
   await page.getByText(english.sets.engine(flags)).waitFor();
   // However long a flag or a line is, the pane is as wide as it was.
   const over = await page

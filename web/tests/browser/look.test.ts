@@ -1,27 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { english as control } from '../../src/page/control/words';
 import { english as sharing } from '../../src/page/share/words';
 import { english } from '../../src/page/words';
-import { inSharedWorker, launch, ready } from './browser';
+import { inSharedWorker, ready } from './browser';
 import { Camera, show } from './camera';
 import { takeClock, takeSharing } from './sights';
-import { Gate, plain, type Site } from './site';
+import { Gate } from './site';
+import { newBrowser } from './visitors';
 
 // Every state of the page in both themes and three sizes: a picture of each for people to look at, and axe on each.
 
 /** Closed while the page is looked at that waits for its engine. */
 const gate = new Gate();
-let browser: Browser;
-let site: Site;
-
-beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), plain({ gate })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.close();
-});
+const here = newBrowser(gate);
 
 /** Makes what the pictures show: Pods that run, one that cannot, a kind with a rule, and a name that is long. */
 async function populate(page: Page): Promise<void> {
@@ -67,12 +59,15 @@ describe('every state', () => {
   let camera: Camera;
 
   beforeAll(async () => {
-    const context = await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' });
+    const context = await here.browser.newContext({
+      colorScheme: 'light',
+      reducedMotion: 'reduce',
+    });
     page = await context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     camera = new Camera(page, { themes: ['light', 'dark'], sizes: ['wide', 'middle', 'phone'] });
     gate.close();
-    await page.goto(site.url);
+    await page.goto(here.url);
   });
 
   const take = (name: string, phone?: string | (() => Promise<void>)) => camera.take(name, phone);
@@ -212,9 +207,9 @@ describe('every state', () => {
 });
 
 test('a phone reaches every view, and no line of the picture runs through a word', async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const context = await here.browser.newContext({ viewport: { width: 390, height: 844 } });
   const page = await context.newPage();
-  await page.goto(site.url);
+  await page.goto(here.url);
   await ready(page);
   await populate(page);
   await page.locator('.line-service').first().waitFor();
@@ -254,7 +249,7 @@ test('a phone reaches every view, and no line of the picture runs through a word
 });
 
 test('nothing moves while the page starts', async () => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const context = await here.browser.newContext({ viewport: { width: 1440, height: 900 } });
   await context.addInitScript(() => {
     const shifts: [number, string][] = [];
     Object.assign(window, { shifts });
@@ -266,7 +261,7 @@ test('nothing moves while the page starts', async () => {
     }).observe({ type: 'layout-shift', buffered: true });
   });
   const page = await context.newPage();
-  await page.goto(site.url);
+  await page.goto(here.url);
   await ready(page);
   await page.getByText('No Pods in this cluster yet.').waitFor();
   const shifts = await page.evaluate(() => window.shifts);
@@ -278,7 +273,7 @@ test('nothing moves while the page starts', async () => {
 });
 
 test('what is needed for the first paint is under 100 KB', async () => {
-  const context = await browser.newContext();
+  const context = await here.browser.newContext();
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
@@ -290,9 +285,9 @@ test('what is needed for the first paint is under 100 KB', async () => {
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     weights.set(names.get(requestId) ?? requestId, encodedDataLength);
   });
-  await page.goto(site.url);
+  await page.goto(here.url);
   await page.getByRole('navigation', { name: 'Views' }).waitFor();
-  const html = await (await fetch(site.url)).text();
+  const html = await (await fetch(here.url)).text();
   // The document itself, and all that it names but the terminal's chunk, which the first paint does not wait for. The
   // editor is loaded later, by the script.
   const needed = html.replace(/<link [^>]*data-for="terminal"[^>]*>/, '');

@@ -261,6 +261,42 @@ test('a cluster of another build that cannot be read is left as it is until it i
   await expect.poll(() => withKept(page, BASES)).toHaveLength(1);
 });
 
+test('etcd is stopped from the pill, and started by a command; the page says so', async () => {
+  const page = await openPage(visitor.context, visitor.url);
+  const other = await openPage(visitor.context, visitor.url);
+  const pill = (of: Page, text: string) => of.locator('.pill', { hasText: text }).waitFor();
+  const readyz = () =>
+    page.evaluate(async () => (await window.kubetab.direct?.request('/readyz', {}))?.status);
+  const engine = page.getByRole('region', { name: 'Engine', exact: true });
+  await page.locator('.pill').click();
+  await engine.getByRole('button', { name: 'Stop etcd' }).click();
+  await pill(page, 'etcd is stopped');
+  await pill(other, 'etcd is stopped');
+  await expect.poll(readyz, { timeout: 60_000 }).toBe(500);
+  // What was not read before says what it waits for, and has a button of its own.
+  const offered = other.locator('.cluster-content').getByRole('button', { name: 'Start etcd' });
+  await other.evaluate(() => {
+    location.hash = '#cluster/api/v1/namespaces/kube-system/serviceaccounts/default';
+  });
+  await offered.waitFor();
+  await other.evaluate(() => {
+    location.hash = '#cluster/api/v1/namespaces/kube-system/configmaps';
+  });
+  await offered.waitFor();
+  await json(other, '/kubetab/run', {
+    method: 'POST',
+    body: JSON.stringify({
+      command: `curl -sk -X PUT -d '{"stopped":false}' https://kubernetes/kubetab/etcd`,
+    }),
+  });
+  await pill(page, 'ready');
+  await engine.getByRole('button', { name: 'Stop etcd' }).waitFor();
+  await offered.waitFor({ state: 'detached' });
+  await expect.poll(readyz, { timeout: 60_000 }).toBe(200);
+  await page.close();
+  await other.close();
+});
+
 test('the clock is in the header: by keyboard, and as other tabs, commands and scripts leave it', async () => {
   const page = await openPage(visitor.context, visitor.url);
   const other = await openPage(visitor.context, visitor.url);

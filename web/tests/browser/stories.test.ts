@@ -192,12 +192,37 @@ test('every request is in the inspector, with who made it and what it carried', 
   await details().getByText('"crew"').first().waitFor();
   await details().getByRole('tab', { name: 'Response' }).click();
   await details().getByText('"uid"').first().waitFor();
+  await details().getByRole('tab', { name: 'Audit' }).click();
+  await details().getByText('audit.k8s.io/v1').first().waitFor();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await details().getByRole('button', { name: 'kubectl', exact: true }).click();
   await details().getByRole('button', { name: 'Copied' }).waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
     'kubectl apply --server-side --field-manager=kubetab-editor -n default',
   );
+});
+
+test('the audit event of a request has as much as the chosen level says', async () => {
+  const level = details().getByLabel('Level from now on');
+  const chosen = () =>
+    page.evaluate(async () => {
+      const answer = await window.kubetab.direct?.request('/kubetab/requests/audit');
+      return ((await answer?.json()) as { level: string } | undefined)?.level;
+    });
+  const configmaps = '/api/v1/namespaces/default/configmaps';
+  await details().getByRole('tab', { name: 'Audit' }).click();
+  await details().getByText('RequestReceived').waitFor();
+  expect(await details().getByText('requestObject:').count()).toBe(0);
+  await level.selectOption('Request');
+  await expect.poll(chosen).toBe('Request');
+  await send('POST', configmaps, { metadata: { name: 'audited' } });
+  await page.getByPlaceholder(/^Filter by path/).fill('create configmaps');
+  await logRow('201').first().click();
+  await details().getByRole('tab', { name: 'Audit' }).click();
+  await details().getByText('requestObject:').first().waitFor();
+  await level.selectOption('Metadata');
+  await expect.poll(chosen).toBe('Metadata');
+  await send('DELETE', `${configmaps}/audited`, null);
 });
 
 test('a watch of a script is seen live, and its end too', async () => {

@@ -139,7 +139,7 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
     expect(answer).toEqual([413, 'RequestEntityTooLarge']);
   });
 
-  test('a slow reader holds back the writer, and still gets everything', async () => {
+  test('a slow reader gets everything', async () => {
     const length = await page.evaluate(async () => {
       const response = await window.request('/openapi/v3/api/v1');
       const reader = response.body?.getReader();

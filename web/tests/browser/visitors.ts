@@ -1,14 +1,18 @@
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launch } from './browser';
-import { openSite, type Site } from './site';
+import { type Gate, openSite, plain, type Site } from './site';
 
-/** The site, and a browser for the tests of a file. */
-export function newBrowser(): { readonly url: string; readonly browser: Browser } {
+/**
+ * The site, and a browser for the tests of a file.
+ *
+ * @param gate the module passes it; the site is the file's own then
+ */
+export function newBrowser(gate?: Gate): { readonly url: string; readonly browser: Browser } {
   let site: Site;
   let browser: Browser;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([openSite(), launch()]);
+    [site, browser] = await Promise.all([gate ? plain({ gate }) : openSite(), launch()]);
   });
   afterAll(async () => {
     await browser?.close();

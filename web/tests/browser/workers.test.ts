@@ -174,7 +174,7 @@ test('an answer opened as a document cannot run script', async () => {
   await document.close();
 });
 
-test('a page that was hard-reloaded talks to the engine directly, then through the service worker again', async () => {
+test('a page that was hard-reloaded has its answers, and is controlled again', async () => {
   await page.evaluate(() => {
     location.hash = '#console';
   });

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { docsSite } from '../browser/docs-site';
 import { openSite, type Site } from '../browser/site';
 import type { Browser, Tab } from './browser';
 import { firefox } from './firefox';
@@ -114,5 +115,31 @@ describe.each([
       expect(await next.run(get(`api/v1/namespaces/default/configmaps/${name}`))).toBe(200);
     }
     await types(next, 'kubectl get deployments', /web +1\/1/);
+  });
+
+  test('an example of a page of another site runs, in a cluster of its own', async () => {
+    const docs = await docsSite({
+      '/': `<!doctype html><html lang="en"><title>docs</title><script src="${site.url}embed.js" defer></script>
+        <pre><code>kubectl create configmap example -o name; kubectl get configmap watched</code></pre>
+        <kubetab-snippet></kubetab-snippet>`,
+    });
+    try {
+      const page = await browser.open(docs.url);
+      const result = await page.run(`
+        await customElements.whenDefined('kubetab-snippet');
+        const snippet = document.querySelector('kubetab-snippet');
+        return new Promise((resolve, reject) => {
+          snippet.addEventListener('result', ({ detail }) => resolve(detail));
+          snippet.addEventListener('error', ({ detail }) => reject(detail));
+          snippet.execute();
+        });`);
+      expect(result).toMatchObject({
+        stdout: 'configmap/example\n',
+        stderr: 'Error from server (NotFound): configmaps "watched" not found\n',
+        exitCode: 1,
+      });
+    } finally {
+      await docs.close();
+    }
   });
 });

@@ -64,7 +64,7 @@ test('an address names a lesson, a prepared cluster or one that is known', () =>
   expect(lesson).toMatchObject({ cluster: lessonCluster('read', 'watch') });
   expect(clusterOfWorker(lesson.worker)).toBe(lesson.cluster);
   expect(lesson.session).toEqual({ 'kubetab.in /site/': 'lesson-read-watch' });
-  const folders = readdirSync(resolve(import.meta.dirname, '../../../clusters'), {
+  const folders = readdirSync(resolve(import.meta.dirname, '../../../tutorials/clusters'), {
     withFileTypes: true,
   }).filter((entry) => entry.isDirectory());
   expect(folders.length).toBeGreaterThan(0);

@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import type { Kubetab } from '../../src/embed/client';
-import { endShell, inTurn, shellOf } from '../../src/embed/shells';
+import { endShell, inTurn, shellOf, until } from '../../src/embed/shells';
 
 function engine() {
   const ended = vi.fn(async () => undefined);
@@ -67,4 +68,12 @@ test('what fails leaves its turn', async () => {
   const shell = shellOf(engine().kubetab, 'a');
   await expect(inTurn(shell, never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await inTurn(shell, never, async () => 'next')).toBe('next');
+});
+
+test('what was waited for leaves nothing with the signal', async () => {
+  const { signal } = new AbortController();
+  expect(await until(Promise.resolve('done'), signal)).toBe('done');
+  await expect(until(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+  await vi.waitFor(() => expect(getEventListeners(signal, 'abort')).toEqual([]));
+  await expect(until(new Promise(() => {}), AbortSignal.abort('before'))).rejects.toBe('before');
 });

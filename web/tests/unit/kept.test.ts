@@ -140,12 +140,12 @@ test('a copy is equal, and goes its own way', async () => {
   ]);
 });
 
-test('a cluster that begins with a bundle goes on from nothing, and takes the place of no other', async () => {
+test('a cluster that begins with a bundle goes on from the snapshot, and takes the place of no other', async () => {
   await fill(named('two'), { a: [1] });
   const clusters = new KeptClusters(SITE);
   await clusters.begin('three', 'kubetab.1.snapshot', bytes(7, 8), { nodes: 3 });
   const three = await named('three').read();
-  expect(three).toMatchObject({ settings: { nodes: 3 }, from: 'nothing', isOfOther: false });
+  expect(three).toMatchObject({ settings: { nodes: 3 }, from: 'snapshot', isOfOther: false });
   expect(three.entries).toEqual([['bundle', bytes(7, 8)]]);
   for (const name of ['two', 'three']) {
     await expect(clusters.begin(name, 'kubetab.1.snapshot', bytes(9), {})).rejects.toThrow(name);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Record as RequestRecord } from '../../src/answers/requestlog';
 import { exchangesOf, requestOf } from '../../src/page/lessons/exchange';
+import { whole } from '../../src/page/lessons/html';
 import { lessonPlace, pathOf } from '../../src/page/lessons/place';
 import { isDone, NOTHING, readProgress } from '../../src/page/lessons/progress';
 
@@ -165,4 +166,22 @@ test('a request is written as method and path, headers, an empty line and a body
     headers: [],
     body: '',
   });
+});
+
+test('a word of code keeps its hyphens and slashes in one line, unless it is long', () => {
+  const pieces = (code: string) =>
+    whole(code).map((piece) => (typeof piece === 'string' ? piece : ['whole', piece]));
+  const kept = (text: string) => [
+    'whole',
+    expect.objectContaining({ props: { class: 'whole', children: text } }),
+  ];
+  expect(pieces('kubectl apply --server-side')).toEqual([
+    'kubectl',
+    ' ',
+    'apply',
+    ' ',
+    kept('--server-side'),
+  ]);
+  const long = 'kubectl.kubernetes.io/last-applied-configuration';
+  expect(pieces(long)).toEqual([long]);
 });

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 )
 
 const (
@@ -159,7 +161,7 @@ func complete(data []byte) bool {
 	}
 	rest = rest[:len(rest)-2]
 	if !isSet {
-		_, err := nameOf(borrow(rest))
+		_, err := nameOf(borrow.String(rest))
 		return err == nil
 	}
 	for i := 0; ; {
@@ -168,9 +170,9 @@ func complete(data []byte) bool {
 			return false
 		}
 		i += next
-		if name, err := nameOf(borrow(rest[:i])); err == nil {
+		if name, err := nameOf(borrow.String(rest[:i])); err == nil {
 			_, record, ok := bytes.Cut(rest[i+2:], []byte("\r\n"))
-			_, err := Unseal(name, borrow(record))
+			_, err := Unseal(name, borrow.String(record))
 			return ok && err == nil
 		}
 		i++
@@ -298,7 +300,7 @@ func (p *parser) item() string {
 		p.err = io.ErrUnexpectedEOF
 		return ""
 	}
-	s := borrow(p.rest[:n])
+	s := borrow.String(p.rest[:n])
 	p.rest = p.rest[n:]
 	p.literal("\r\n")
 	return s

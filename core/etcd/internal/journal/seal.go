@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"unsafe"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 )
 
 // SealSize is how many bytes Seal appends.
@@ -22,7 +23,7 @@ var (
 // as a string without copying it: payload belongs to the result from then on, and
 // no one may change it. It should have SealSize bytes of spare capacity.
 func Seal(name string, payload []byte) string {
-	return borrow(binary.BigEndian.AppendUint32(payload, checksum(name, borrow(payload))))
+	return borrow.String(binary.BigEndian.AppendUint32(payload, checksum(name, borrow.String(payload))))
 }
 
 // Unseal returns the payload of a sealed record, a substring of it. It fails when
@@ -41,7 +42,7 @@ func keyOf(name string) string {
 	key := make([]byte, 0, len(name)+crc32.Size)
 	key = append(key, name...)
 	key = binary.BigEndian.AppendUint32(key, checksum(name, ""))
-	return borrow(key)
+	return borrow.String(key)
 }
 
 // nameOf is the inverse of keyOf.
@@ -63,12 +64,5 @@ func open(key, record string) (name, payload string, err error) {
 }
 
 func checksum(a, b string) uint32 {
-	return crc32.Update(crc32.Checksum(bytesOf(a), castagnoli), castagnoli, bytesOf(b))
+	return crc32.Update(crc32.Checksum(borrow.Bytes(a), castagnoli), castagnoli, borrow.Bytes(b))
 }
-
-// bytesOf returns the bytes of s, to be read only.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
-// borrow returns b as a string over the same bytes, which must not change as long
-// as the string is used.
-func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

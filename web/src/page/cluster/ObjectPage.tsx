@@ -9,6 +9,7 @@ import { collectionPath, idOf, type Kind } from './kinds';
 import { Logs } from './Logs';
 import { Overview } from './Overview';
 import { age, type KubeObject, type Pod, phaseOf } from './object';
+import { Reading } from './Reading';
 import { useObjects } from './use-watch';
 import { words } from './words';
 import { YamlView } from './YamlView';
@@ -43,7 +44,8 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps) {
       </p>
     );
   if (!object) {
-    return <p class="empty">{state === 'live' ? words.object.gone : words.object.loading}</p>;
+    if (state === 'live') return <p class="empty">{words.object.gone}</p>;
+    return <Reading state={state} loading={words.object.loading} />;
   }
   const views: View[] = idOf(kind) === 'pods' ? ['overview', 'yaml', 'logs'] : ['overview', 'yaml'];
   const gone = !found && state === 'live';

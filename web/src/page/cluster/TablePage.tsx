@@ -12,6 +12,7 @@ import { collectionPath, idOf, type Kind, objectPath } from './kinds';
 import { namespace } from './namespace';
 import { openObject } from './navigate';
 import { age } from './object';
+import { Reading } from './Reading';
 import { type Column, columnsOf, type Row, tableForm } from './table';
 import { useWatch } from './use-watch';
 import { words } from './words';
@@ -96,8 +97,9 @@ export function TablePage({ kind }: { kind: Kind }) {
       {snapshot.state === 'live' && rows.length === 0 && (
         <Nothing kind={kind} isFiltered={snapshot.items.size > 0} />
       )}
-      {snapshot.state === 'loading' && <p class="empty">{table.loading}</p>}
-      {snapshot.state === 'waiting' && <p class="empty">{table.waiting}</p>}
+      {(snapshot.state === 'loading' || snapshot.state === 'waiting') && (
+        <Reading state={snapshot.state} loading={table.loading} />
+      )}
     </div>
   );
 }

@@ -20,6 +20,7 @@ export const english = {
   onlyNamespace: (name: string) => `Only namespace ${name}`,
   chooseKind: 'Show',
   discovering: 'Kinds appear when the API server is ready.',
+  noEtcd: 'etcd is stopped: the API server reads this when etcd is there again.',
   table: {
     filter: 'Filter by name',
     wide: 'Wide',

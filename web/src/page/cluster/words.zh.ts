@@ -20,6 +20,7 @@ export const chinese: Words = {
   onlyNamespace: (name) => `仅命名空间 ${name}`,
   chooseKind: '显示',
   discovering: 'API 服务器就绪后，类别会显示在这里。',
+  noEtcd: 'etcd 已停止：等它恢复后，API 服务器才能读取这些内容。',
   table: {
     filter: '按名称过滤',
     wide: '更多列',

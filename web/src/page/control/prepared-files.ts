@@ -1,8 +1,8 @@
 /// <reference types="vite/client" />
 
-/** The manifests of /clusters, by `name/file.yaml` in the order in which they are applied. A chunk of its own. */
+/** The manifests of tutorials/clusters, by `name/file.yaml` in the order in which they are applied. A chunk of its own. */
 const files = Object.entries(
-  import.meta.glob<string>('../../../../clusters/*/*.yaml', {
+  import.meta.glob<string>('../../../../tutorials/clusters/*/*.yaml', {
     query: '?raw',
     import: 'default',
     eager: true,

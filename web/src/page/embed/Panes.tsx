@@ -9,6 +9,7 @@ import { NoticeLine } from '../frame/NoticeLine';
 import { words } from '../words';
 
 const PANES = {
+  lesson: lazily(() => import('../lessons/LessonsView').then(({ LessonsView }) => LessonsView)),
   terminal: lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal)),
   picture: lazily(() => import('../picture/PictureView').then(({ PictureView }) => PictureView)),
   cluster: lazily(() => import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView)),

@@ -14,6 +14,8 @@ import { isEmbedPane, Panes } from './Panes';
  *
  *   embed.html                            the workbench, with an engine that begins at once
  *   embed.html?panes=terminal,picture     these panes
+ *   embed.html?panes=lesson,terminal#/lesson/read/watch/3
+ *                                         a lesson, in the cluster of this frame
  *   embed.html?panes=none&engine=asked    nothing, and an engine when the framing page connects
  *   ?theme= ?lang= ?cluster= ?bundle=     as docs/embed.md says
  */

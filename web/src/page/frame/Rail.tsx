@@ -1,13 +1,14 @@
 import { isEmbedded } from '../engine/here';
-import { goToLessons } from '../lessons/home';
+import { goToLessons, inLesson } from '../lessons/home';
 import { words } from '../words';
 import { Icon } from './icons';
 import { arrange, layout } from './layout';
 import { go, route, VIEWS, type View } from './route';
 
 const ALL: readonly View[] = ['lessons', 'cluster', 'files', 'requests', 'console', 'settings'];
-/** Lessons have clusters of their own, which an embed has not. */
-const ORDER = ALL.filter((view) => view !== 'lessons' || !isEmbedded);
+/** Lessons have clusters of their own; the one of an embed is a lesson's if its address says so. */
+const isOffered = (view: View) => view !== 'lessons' || !isEmbedded || inLesson;
+const ORDER = ALL.filter(isOffered);
 
 /** Lessons are the one that the tab is in, or all of them. */
 function show(view: View): void {
@@ -48,7 +49,7 @@ export function Rail() {
 export function PhoneTabs() {
   return (
     <nav class="phone-tabs" aria-label={words.rail.label}>
-      {VIEWS.filter((view) => view !== 'lessons' || !isEmbedded).map((view) => (
+      {VIEWS.filter(isOffered).map((view) => (
         <button
           key={view}
           type="button"

@@ -1,5 +1,6 @@
 import '../style/lesson.css';
 import { useEffect, useRef } from 'preact/hooks';
+import { isEmbedded } from '../engine/here';
 import { words as engineWords } from '../engine/words';
 import { PaneBar } from '../frame/PaneBar';
 import { go, replace } from '../frame/route';
@@ -85,9 +86,11 @@ function Buttons({ lesson }: { lesson: Lesson }) {
       >
         {bar.reset}
       </button>
-      <button type="button" class="link" title={bar.leaveTitle} onClick={() => leaveLesson()}>
-        {bar.leave}
-      </button>
+      {!isEmbedded && (
+        <button type="button" class="link" title={bar.leaveTitle} onClick={() => leaveLesson()}>
+          {bar.leave}
+        </button>
+      )}
     </span>
   );
 }
@@ -214,7 +217,7 @@ function Notes({ lesson, wrong }: { lesson: Lesson; wrong: number | null }) {
     <>
       {wrong !== null && <p class="lesson-note">{words.wrongStep(wrong)}</p>}
       {unreadable.value.has(lesson.id) && <p class="lesson-note">{words.trouble.torn}</p>}
-      {notKept.value && <p class="lesson-note">{words.trouble.notKept}</p>}
+      {notKept.value && !isEmbedded && <p class="lesson-note">{words.trouble.notKept}</p>}
       {set && <p class="lesson-note">{set}</p>}
       {set && run.value?.refused && (
         <div class="lesson-note" role="alert">

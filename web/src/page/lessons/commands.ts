@@ -1,3 +1,4 @@
+import { isEmbedded } from '../engine/here';
 import type { PaletteCommand } from '../frame/palette-commands';
 import { go, route } from '../frame/route';
 import { enterLesson, leaveLesson, lessonHere } from './home';
@@ -42,6 +43,8 @@ function commandsHere(group: string): readonly PaletteCommand[] {
       ? [{ id: 'lesson previous', group, label: palette.previous, weight, run: to(at - 1) }]
       : []),
     { id: 'lesson reset', group, label: palette.reset, run: () => void resetLesson(lesson) },
-    { id: 'lesson leave', group, label: palette.leave, run: () => leaveLesson() },
+    ...(isEmbedded
+      ? []
+      : [{ id: 'lesson leave', group, label: palette.leave, run: () => leaveLesson() }]),
   ];
 }

@@ -5,6 +5,7 @@ import { same } from '../control/settings-text';
 import { askAsAdmin, Refused, refused } from '../engine/ask';
 import { engineState, ready, restartEngine } from '../engine/cluster';
 import { framesOf } from '../engine/frames';
+import { shellHeld } from '../terminal/held';
 import type { Lesson } from './course';
 import { setsEngine } from './engine';
 import { note, progressOf, type Told } from './progress';
@@ -28,7 +29,8 @@ const settings = computed(() =>
 );
 
 /**
- * Has the engine look at a lesson's checks, and hears of what it sees, from every engine that comes.
+ * Has the engine look at a lesson's checks, and hears of what it sees, from every engine that comes. No shell is opened
+ * in an engine before: its lines would be for another namespace, and no check would see them.
  *
  * @returns how to stop
  */
@@ -42,11 +44,13 @@ export function followLesson(lesson: Lesson): () => void {
     state.value = null;
     trouble.value = null;
     if (isReady) void follow(lesson, mine.signal);
+    else shellHeld.value = true;
   });
   return () => {
     stop();
     mine.abort();
     state.value = null;
+    shellHeld.value = false;
   };
 }
 
@@ -58,6 +62,7 @@ export function tryAgain(): void {
 async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
   try {
     if (!(await isArmed(lesson.id, gone)) && !(await arm(lesson, gone))) return;
+    if (!gone.aborted) shellHeld.value = false;
     while (!gone.aborted) {
       const answer = await askAsAdmin('lesson', `${PATH}?watch=1`, { signal: gone });
       if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text());
@@ -68,6 +73,7 @@ async function follow(lesson: Lesson, gone: AbortSignal): Promise<void> {
     // An engine that is gone is told by `ready`.
     if (gone.aborted || !ready.value) return;
     const missing = error instanceof Refused && error.status === 404;
+    shellHeld.value = false;
     trouble.value = { missing, why: error instanceof Error ? error.message : String(error) };
   }
 }

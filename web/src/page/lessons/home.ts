@@ -4,6 +4,7 @@ import { clusterHere, isEmbedded, lastOwn, switchTo } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { siteStorage, tabStorage } from '../engine/storage';
 import { address, go, route } from '../frame/route';
+import { shellHeld } from '../terminal/held';
 import { lessonPlace, pathOf } from './place';
 
 /** What the course begins with. */
@@ -12,8 +13,13 @@ export const FIRST_LESSON = 'first/request';
 const KEY = nameHere('kubetab.lesson-here');
 const OFFER = nameHere('kubetab.lessons.offer');
 
+/** The lesson that embed.html was opened with: its one cluster is that lesson's. */
+const embedded = isEmbedded ? addressed() : '';
+
 /** Whether the cluster of this tab is a lesson's. */
-export const inLesson = kindOf(clusterHere) === 'lesson';
+export const inLesson = isEmbedded ? embedded !== '' : kindOf(clusterHere) === 'lesson';
+// Until the lesson has begun, or cannot.
+shellHeld.value = inLesson;
 
 /**
  * The lesson whose cluster this tab is in, whatever view is shown: its checks are looked at. Empty for none, and until it
@@ -25,6 +31,7 @@ lessonHere.subscribe((id) => tabStorage.keepText(KEY, id || null));
 
 /** Whether a lesson's cluster is the one of this tab. */
 export function isHere(id: string): boolean {
+  if (isEmbedded) return id !== '' && id === embedded;
   return id !== '' && clusterOf(id) === clusterHere;
 }
 
@@ -57,12 +64,18 @@ function wasDeclined(): boolean {
   return siteStorage.keys() === null || siteStorage.text(OFFER) !== null;
 }
 
-/** Goes to a lesson, into the cluster that belongs to it: the page is loaded anew where that is another one. */
+/**
+ * Goes to a lesson, into the cluster that belongs to it: the page is loaded anew where that is another one. An embed with a
+ * lesson begins again with the other one.
+ */
 export function enterLesson(id: string, step?: number): void {
   decline();
   const path = pathOf(id, step);
   if (isHere(id)) go('lessons', path);
-  else if (isClusterName(clusterOf(id)))
+  else if (isEmbedded && inLesson) {
+    go('lessons', path);
+    location.reload();
+  } else if (isClusterName(clusterOf(id)))
     switchTo(clusterOf(id), { hash: address('lessons', path) });
 }
 
@@ -74,6 +87,6 @@ export function goToLessons(): void {
 
 /** Goes back to the visitor's own cluster; the lesson's stays as it is. */
 export function leaveLesson(hash = '#cluster'): void {
-  if (inLesson) switchTo(lastOwn(), { hash });
+  if (inLesson && !isEmbedded) switchTo(lastOwn(), { hash });
   else location.hash = hash;
 }

@@ -49,9 +49,22 @@ function elementOf(node: Node, named: Named): ComponentChildren {
   if (name === 'a') return link(node, children);
   // What is code is said the same in every language.
   if (name === 'code' || name === 'pre') {
-    return named(node.textContent) ?? h(name, { translate: false }, children);
+    const isInline = name === 'code' && node.parentElement?.localName !== 'pre';
+    const content = isInline && !node.firstElementChild ? whole(node.textContent) : children;
+    return named(node.textContent) ?? h(name, { translate: false }, content);
   }
   return PLAIN.has(name) ? h(name, null, children) : children;
+}
+
+/** Up to so many characters fit into a line of the narrowest phone. */
+const LONGEST = 24;
+
+/** Words of code that a line would break at a hyphen or a slash, each kept in one line. */
+export function whole(code: string): ComponentChildren[] {
+  return code.split(/(\s+)/).map((word) => {
+    const isKept = word.length <= LONGEST && /[-/]/.test(word);
+    return isKept ? <span class="whole">{word}</span> : word;
+  });
 }
 
 /** A picture is part of the page, so that it has the colours of the theme, and comes with the text. */

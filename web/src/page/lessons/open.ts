@@ -2,9 +2,10 @@ import { effect } from '@preact/signals';
 import { clusterHere, setTitle } from '../engine/here';
 import { route } from '../frame/route';
 import { language } from '../language/current';
+import { shellHeld } from '../terminal/held';
 import { followLesson } from './follow';
 import { inLesson, isHere, lessonHere } from './home';
-import { entries, lessonOf, loadCourse, loadLesson } from './load';
+import { course, entries, lessonOf, loadCourse, loadLesson } from './load';
 import { lessonPlace } from './place';
 import { note, openProgress, progressOf } from './progress';
 import { followLines } from './seen';
@@ -26,6 +27,7 @@ export function openLessons(): void {
       if (lessonHere.value) return;
       loadCourse();
       lessonHere.value = entries().find(({ id }) => isHere(id))?.id ?? '';
+      if (!lessonHere.value && course.value.state !== 'loading') shellHeld.value = false;
     });
   }
   let followed = '';
@@ -38,6 +40,7 @@ export function openLessons(): void {
     const id = lessonHere.value;
     const loaded = id ? lessonOf(id) : null;
     const lesson = loaded?.state === 'loaded' ? loaded.value : null;
+    if (loaded?.state === 'failed') shellHeld.value = false;
     if (!lesson || followed === lesson.id) {
       if (!id) end();
       return;

@@ -1,5 +1,5 @@
 import { notice } from '../engine/cluster';
-import { clusterHere } from '../engine/here';
+import { clusterHere, isEmbedded } from '../engine/here';
 import { go } from '../frame/route';
 import type { Lesson } from './course';
 import { pathOf } from './place';
@@ -8,7 +8,8 @@ import { words } from './words';
 
 /** Empties the lesson's cluster and begins the lesson anew, once the learner agrees. */
 export async function resetLesson(lesson: Lesson): Promise<void> {
-  if (!confirm(words.bar.resetAsk)) return;
+  // A frame may not be allowed to ask, and an embed keeps nothing anyway.
+  if (!isEmbedded && !confirm(words.bar.resetAsk)) return;
   note(lesson.id, { begun: false, checks: [], told: [], guesses: {}, shown: {}, step: '' });
   go('lessons', pathOf(lesson.id, 1));
   try {

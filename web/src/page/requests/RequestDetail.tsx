@@ -17,6 +17,7 @@ import { bytes, clock, duration } from '../parts/format';
 import { prettyJson } from '../parts/pretty';
 import { Tabs } from '../parts/Tabs';
 import { verbClass } from '../parts/verbs';
+import { AuditEvents } from './AuditEvents';
 import { isPart, maker } from './maker';
 import { meaningOf } from './meaning';
 import { asClientGo, asKubectl, telling } from './snippets';
@@ -39,9 +40,11 @@ interface Detail extends RequestRecord {
   readonly responseHeaders: readonly (readonly [string, string])[];
   readonly requestBody?: Body;
   readonly responseBody?: Body;
+  /** Its audit events, the last first: Events of audit.k8s.io/v1 in YAML. */
+  readonly audit?: string;
 }
 
-type View = 'head' | 'request' | 'response' | 'events';
+type View = 'head' | 'request' | 'response' | 'events' | 'audit';
 
 interface DetailProps {
   readonly id: number;
@@ -72,6 +75,7 @@ export function RequestDetail({ id, record, onClose }: DetailProps) {
     : all?.requestBody
       ? ['head', 'request', 'response']
       : ['response', 'head'];
+  if (all?.audit) views.push('audit');
   const view = chosen.value && views.includes(chosen.value) ? chosen.value : (views[0] as View);
   return (
     <section
@@ -120,6 +124,7 @@ export function RequestDetail({ id, record, onClose }: DetailProps) {
           <BodyView body={all.responseBody} label={words.tabs.response} />
         )}
         {view === 'events' && <Events id={id} />}
+        {all && view === 'audit' && <AuditEvents text={all.audit ?? ''} />}
       </div>
     </section>
   );

@@ -33,7 +33,17 @@ export const english = {
   running: '...',
   /** "list pods in default"; words of the API stay as they are. */
   meaning: (what: string, namespace: string) => (namespace ? `${what} in ${namespace}` : what),
-  tabs: { head: 'Overview', request: 'Request', response: 'Response', events: 'Events' },
+  tabs: {
+    head: 'Overview',
+    request: 'Request',
+    response: 'Response',
+    events: 'Events',
+    audit: 'Audit',
+  },
+  audit: {
+    about: 'What the API server writes to an audit log, the last stage first.',
+    level: 'Level from now on',
+  },
   detail: 'Request details',
   close: 'Close the details',
   gone: 'This request is no longer in the log.',

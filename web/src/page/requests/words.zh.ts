@@ -31,7 +31,11 @@ export const chinese: Words = {
   },
   running: '...',
   meaning: (what, namespace) => (namespace ? `${what}（命名空间 ${namespace}）` : what),
-  tabs: { head: '概览', request: '请求', response: '响应', events: '事件' },
+  tabs: { head: '概览', request: '请求', response: '响应', events: '事件', audit: '审计' },
+  audit: {
+    about: 'API 服务器写入审计日志的事件，最后的阶段在前。',
+    level: '此后请求的级别',
+  },
   detail: '请求详情',
   close: '关闭详情',
   gone: '此请求已不在日志中。',

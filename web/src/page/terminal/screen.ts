@@ -99,15 +99,21 @@ function property(name: string): string {
 
 /** The page's own colours, so that a red word is the red of the page. */
 function colours(): ITheme {
-  const [text, faint, muted] = [property('--text'), property('--faint'), property('--muted')];
-  const [red, green, yellow] = [property('--bad'), property('--good'), property('--warn')];
-  const [blue, magenta, cyan] = [property('--accent'), property('--watch'), property('--get')];
-  return {
-    background: property('--ground'),
+  // A custom property is text, with the colours of both themes in it. An element's colour is one of them.
+  const probe = document.body.appendChild(document.createElement('i'));
+  const colour = (name: string) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const [text, faint, muted] = [colour('--text'), colour('--faint'), colour('--muted')];
+  const [red, green, yellow] = [colour('--bad'), colour('--good'), colour('--warn')];
+  const [blue, magenta, cyan] = [colour('--accent'), colour('--watch'), colour('--get')];
+  const theme: ITheme = {
+    background: colour('--ground'),
     foreground: text,
     cursor: text,
-    cursorAccent: property('--ground'),
-    selectionBackground: property('--selection'),
+    cursorAccent: colour('--ground'),
+    selectionBackground: colour('--selection'),
     black: faint,
     red,
     green,
@@ -125,6 +131,8 @@ function colours(): ITheme {
     brightCyan: cyan,
     brightWhite: text,
   };
+  probe.remove();
+  return theme;
 }
 
 /**

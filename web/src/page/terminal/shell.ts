@@ -5,6 +5,7 @@ import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
 import { Connection } from './connection';
+import { shellHeld, untilLetGo } from './held';
 import { keepLine, pastLines } from './history';
 import type { ShellMessage } from './messages';
 import { ReadingLine } from './reading-line';
@@ -167,7 +168,7 @@ export class Session {
   }
 
   async #connect(isFirst: boolean): Promise<void> {
-    if (engineState.value?.phase !== 'ready') {
+    if (engineState.value?.phase !== 'ready' || shellHeld.value) {
       this.#screen.write(`${words.waiting}\r\n$ `);
     }
     this.type(typedBefore);
@@ -176,6 +177,8 @@ export class Session {
       this.#screen.write(`\x1b[90m${this.#offer}\x1b[39m\x1b[${this.#offer.length}D`);
     try {
       await untilReady(this.#gone.signal);
+      await untilLetGo();
+      if (this.#gone.signal.aborted) return;
       const api = directApi();
       if (!api) throw new Error(words.noEngine);
       const events = {

@@ -1,0 +1,13 @@
+// Package borrow looks at bytes as a string and at a string as bytes without copying them: values of the store are large,
+// and most requests only compare them. Whoever borrows must know how long the bytes stay as they are: those of a request
+// until it is answered.
+package borrow
+
+import "unsafe"
+
+// String returns b as a string over the same bytes, which must not change as long as the
+// string is used.
+func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Bytes returns the bytes of s, which nobody may change.
+func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

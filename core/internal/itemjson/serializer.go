@@ -1,0 +1,190 @@
+package itemjson
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	upstream "k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// Serving returns s with lists that are put together of what c keeps, where
+// they are asked for as application/json and not to be pretty. Everything else
+// is s's: decoding, other media types, and the streams of watches.
+func (c *Cache) Serving(s runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
+	offered := slices.Clone(s.SupportedMediaTypes())
+	for i, info := range offered {
+		if plain, ok := info.Serializer.(*upstream.Serializer); ok && info.MediaType == runtime.ContentTypeJSON {
+			offered[i].Serializer = &serializer{plain, c}
+		}
+	}
+	return negotiated{s, offered}
+}
+
+type negotiated struct {
+	runtime.NegotiatedSerializer
+	offered []runtime.SerializerInfo
+}
+
+func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo { return n.offered }
+
+// serializer is upstream's but for lists. Its identifier is upstream's, too:
+// what it writes is the same.
+type serializer struct {
+	*upstream.Serializer
+	cache *Cache
+}
+
+// Encode follows upstream's Encode. Its errors are those of upstream for an
+// item that has no JSON, and those of w.
+func (s *serializer) Encode(obj runtime.Object, w io.Writer) error {
+	items, ok := itemsOf(obj)
+	if !ok {
+		return s.Serializer.Encode(obj, w)
+	}
+	head, ok := s.head(obj)
+	if !ok {
+		return s.Serializer.Encode(obj, w)
+	}
+	// The first brace by itself: from that upstream's response writer sees a
+	// list that comes in pieces, and waits whether it is worth compressing.
+	if _, err := w.Write(head[:1]); err != nil {
+		return err
+	}
+	pieces := buffers.Get().(*bufio.Writer)
+	defer func() {
+		pieces.Reset(nil)
+		buffers.Put(pieces)
+	}()
+	pieces.Reset(w)
+	_, _ = pieces.Write(head[1:]) // its error, like those that follow, is Flush's
+	err := s.writeItems(items, pieces)
+	if err == nil {
+		_, _ = pieces.WriteString(end)
+	}
+	if flushed := pieces.Flush(); err == nil {
+		err = flushed
+	}
+	return err
+}
+
+// writeItems writes items with commas between them. What it wrote before an
+// error is what upstream would have written.
+func (s *serializer) writeItems(items reflect.Value, w *bufio.Writer) error {
+	n := items.Len()
+	ids, values := make([]identity, n), make([][]byte, n)
+	for i := range n {
+		ids[i] = identify(items.Index(i))
+	}
+	missing, use := s.cache.find(ids, values)
+	var worth []bool
+	if missing > 0 {
+		worth = s.cache.again(ids, values)
+	}
+	var encoded bytes.Buffer
+	for i := range n {
+		value := values[i]
+		if value == nil {
+			encoded.Reset()
+			if err := s.Serializer.Encode(items.Index(i).Addr().Interface().(runtime.Object), &encoded); err != nil {
+				return err
+			}
+			value = encoded.Bytes()
+			value[len(value)-1] = ',' // for the line's end
+			if worth[i] {
+				values[i] = bytes.Clone(value)
+				use = append(use, i)
+			}
+		} else if invariants {
+			s.compare(items.Index(i), value)
+		}
+		if i == n-1 {
+			value = value[:len(value)-1]
+		}
+		if _, err := w.Write(value); err != nil {
+			return err
+		}
+	}
+	if len(use) > 0 {
+		s.cache.keep(ids, use, values)
+	}
+	return nil
+}
+
+// compare panics unless kept is what upstream writes of an item now.
+func (s *serializer) compare(item reflect.Value, kept []byte) {
+	var anew bytes.Buffer
+	err := s.Serializer.Encode(item.Addr().Interface().(runtime.Object), &anew)
+	if got, want := bytes.TrimSuffix(kept, []byte(",")), bytes.TrimSuffix(anew.Bytes(), []byte("\n")); err != nil || !bytes.Equal(got, want) {
+		panic(fmt.Sprintf("itemjson: kept %s, and it is %s, %v", got, want, err))
+	}
+}
+
+// A list of a thousand items is some hundred thousand bytes.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 32<<10) }}
+
+const (
+	emptyItems = `"items":[]}` + "\n"
+	end        = "]}\n"
+)
+
+// head returns list as JSON up to the bracket that opens its items, or false
+// if upstream does not write what follows as items and nothing else.
+func (s *serializer) head(list runtime.Object) ([]byte, bool) {
+	v := reflect.ValueOf(list).Elem()
+	empty := reflect.New(v.Type())
+	empty.Elem().Set(v)
+	items := empty.Elem().Field(2)
+	items.Set(reflect.MakeSlice(items.Type(), 0, 0))
+	var b bytes.Buffer
+	if err := s.Serializer.Encode(empty.Interface().(runtime.Object), &b); err != nil || !bytes.HasSuffix(b.Bytes(), []byte(emptyItems)) {
+		return nil, false
+	}
+	return b.Bytes()[:b.Len()-len(end)], true
+}
+
+// object is an item whose JSON may be kept.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+var objectType = reflect.TypeFor[object]()
+
+// itemsOf returns the items of a list of objects of one type, or false where obj
+// is anything else, or has no items.
+func itemsOf(obj runtime.Object) (reflect.Value, bool) {
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct || v.Elem().NumField() != 3 {
+		return reflect.Value{}, false
+	}
+	t := v.Elem().Type()
+	items := t.Field(2)
+	if t.Field(0).Type != reflect.TypeFor[metav1.TypeMeta]() || t.Field(1).Type != reflect.TypeFor[metav1.ListMeta]() ||
+		items.Name != "Items" || items.Type.Kind() != reflect.Slice || !reflect.PointerTo(items.Type.Elem()).Implements(objectType) {
+		return reflect.Value{}, false
+	}
+	if _, ok := obj.(json.Marshaler); ok {
+		return reflect.Value{}, false
+	}
+	return v.Elem().Field(2), v.Elem().Field(2).Len() > 0
+}
+
+// identify returns the identity of an item, without fields where it has none.
+// In a list of the API an item has no kind and version of its own: one that
+// does is not what others with its managed fields are.
+func identify(item reflect.Value) identity {
+	o := item.Addr().Interface().(object)
+	fields := o.GetManagedFields()
+	if len(fields) == 0 || o.GetUID() == "" || o.GetResourceVersion() == "" || !o.GetObjectKind().GroupVersionKind().Empty() {
+		return identity{}
+	}
+	return identity{item.Type(), &fields[0], o.GetResourceVersion()}
+}

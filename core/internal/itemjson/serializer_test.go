@@ -1,0 +1,304 @@
+package itemjson
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	codecs "k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+)
+
+// upstreams is what an API group gets from genericapiserver.NewDefaultAPIGroupInfo.
+func upstreams(t *testing.T) runtime.NegotiatedSerializer {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return codecs.NewCodecFactory(scheme, codecs.WithStreamingCollectionEncodingToJSON(), codecs.WithStreamingCollectionEncodingToProtobuf())
+}
+
+// plain is the encoder that s has for requests that ask for JSON.
+func plain(t *testing.T, s runtime.NegotiatedSerializer) runtime.Encoder {
+	t.Helper()
+	info, ok := runtime.SerializerInfoForMediaType(s.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	if !ok {
+		t.Fatal("no JSON")
+	}
+	return info.Serializer
+}
+
+// answer is what an encoder did.
+type answer struct{ written, first, err string }
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.first == "" {
+		a.first = string(p)
+	}
+	a.written += string(p)
+	return len(p), nil
+}
+
+func encode(e runtime.Encoder, obj runtime.Object) answer {
+	var a answer
+	if err := e.Encode(obj, &a); err != nil {
+		a.err = err.Error()
+	}
+	return a
+}
+
+// meta is the metadata of an object that was decoded from the store.
+func meta(name string, revision int) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: name, Namespace: "default", UID: types.UID("uid-of-" + name), ResourceVersion: fmt.Sprint(revision),
+		CreationTimestamp: metav1.Unix(1700000000, 0),
+		ManagedFields: []metav1.ManagedFieldsEntry{{
+			Manager: "<test>", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:data":{".":{},"f:a":{}}}`),
+		}},
+	}
+}
+
+func configMap(name string, revision int, data string) corev1.ConfigMap {
+	return corev1.ConfigMap{ObjectMeta: meta(name, revision), Data: map[string]string{"a": data}}
+}
+
+func configMaps(n int) *corev1.ConfigMapList {
+	list := &corev1.ConfigMapList{TypeMeta: metav1.TypeMeta{Kind: "ConfigMapList", APIVersion: "v1"}, ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
+	for i := range n {
+		list.Items = append(list.Items, configMap(fmt.Sprintf("c%d", i), i+1, strings.Repeat("x", 400)))
+	}
+	return list
+}
+
+// hostile has what JSON escapes, and what it cannot say.
+const hostile = "<script>&amp;\u2028\u2029\x00\x1f\"\\\t\xff\xed\xa0\x80 \U0001f600"
+
+func TestWritesWhatUpstreamWrites(t *testing.T) {
+	broken := appsv1.ControllerRevision{ObjectMeta: meta("broken", 3), Data: runtime.RawExtension{Raw: []byte(`{"not":`)}}
+	named := configMap("named", 4, "kind")
+	named.TypeMeta = metav1.TypeMeta{Kind: "ConfigMap", APIVersion: "v1"}
+	unowned := configMap("unowned", 5, "no managed fields")
+	unowned.ManagedFields = nil
+	lists := map[string]runtime.Object{
+		"objects": configMaps(50),
+		"hostile": &corev1.ConfigMapList{Items: []corev1.ConfigMap{
+			{ObjectMeta: meta("hostile", 1), Data: map[string]string{hostile: hostile, "": ""}, BinaryData: map[string][]byte{hostile: []byte(hostile)}},
+		}},
+		"no items":  &corev1.ConfigMapList{Items: []corev1.ConfigMap{}},
+		"nil items": &corev1.ConfigMapList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}},
+		"a page": &corev1.ConfigMapList{
+			ListMeta: metav1.ListMeta{ResourceVersion: "7", Continue: hostile + `"items":[]}`, RemainingItemCount: ptr.To[int64](3)},
+			Items:    []corev1.ConfigMap{configMap("last", 2, `"items":[]}`)},
+		},
+		"unlike items": &corev1.ConfigMapList{Items: []corev1.ConfigMap{
+			{}, named, unowned, configMap("", 1, ""), {ObjectMeta: metav1.ObjectMeta{Name: "new"}},
+		}},
+		"Pods": &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{
+			{ObjectMeta: meta("p", 1), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}, TerminationGracePeriodSeconds: ptr.To[int64](0)}},
+		}},
+		"an item without JSON": &appsv1.ControllerRevisionList{Items: []appsv1.ControllerRevision{{ObjectMeta: meta("good", 2)}, broken, {ObjectMeta: meta("later", 4)}}},
+		"raw items":            &metav1.List{Items: []runtime.RawExtension{{Raw: []byte(`{"a":1}`)}}},
+		"one object":           ptr.To(configMap("one", 1, hostile)),
+		"a status":             &metav1.Status{Status: "Failure", Message: hostile},
+		"unstructured":         &unstructured.UnstructuredList{Object: map[string]any{"kind": "List", "apiVersion": "v1"}, Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}},
+		"metadata alone":       &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: meta("partial", 1)}}},
+	}
+	theirs, cache := upstreams(t), New(1<<20)
+	ours := cache.Serving(theirs)
+	for what, list := range lists {
+		want := encode(plain(t, theirs), list)
+		for pass := range 4 { // not seen, seen, kept, kept
+			if got := encode(plain(t, ours), list); got.written != want.written || got.err != want.err {
+				t.Errorf("%s, pass %d:\n%+v\nwant\n%+v", what, pass, got, want)
+			} else if isList := strings.Contains(got.written, `"items":[{"metadata"`); isList && got.first != want.first {
+				t.Errorf("%s: begins with a write of %q, upstream with %q, by which lists are compressed or not", what, got.first, want.first)
+			}
+		}
+	}
+	if plain(t, ours).Identifier() != plain(t, theirs).Identifier() {
+		t.Error("the identifier, by which watch events share their JSON, is not upstream's")
+	}
+}
+
+// Everything but lists in JSON is upstream's own.
+func TestServesTheRestAsUpstream(t *testing.T) {
+	theirs := upstreams(t)
+	ours := New(1 << 20).Serving(theirs)
+	for i, info := range ours.SupportedMediaTypes() {
+		want := theirs.SupportedMediaTypes()[i]
+		if info.MediaType != runtime.ContentTypeJSON && info.Serializer != want.Serializer {
+			t.Errorf("%s has another serializer", info.MediaType)
+		}
+		if info.StrictSerializer != want.StrictSerializer || info.PrettySerializer != want.PrettySerializer || info.StreamSerializer != want.StreamSerializer {
+			t.Errorf("%s has another strict, pretty or streaming serializer", info.MediaType)
+		}
+	}
+	decoded, _, err := plain(t, ours).(runtime.Serializer).Decode([]byte(`{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"b"}}`), nil, nil)
+	if c, ok := decoded.(*corev1.ConfigMap); err != nil || !ok || c.Data["a"] != "b" {
+		t.Errorf("decoded %v, %v", decoded, err)
+	}
+}
+
+// isKept changes item in place, which nobody may, and says whether what is
+// listed then is what was kept. With invariants that is a panic.
+func isKept(t *testing.T, e runtime.Encoder, list *corev1.ConfigMapList, item int) (kept bool) {
+	t.Helper()
+	if invariants {
+		defer func() { kept = recover() != nil }()
+	}
+	was := list.Items[item].Data["a"]
+	list.Items[item].Data["a"] = "changed"
+	defer func() { list.Items[item].Data["a"] = was }()
+	return !strings.Contains(encode(e, list).written, `"changed"`)
+}
+
+func TestKeepsWhatIsListedAgain(t *testing.T) {
+	cache := New(1 << 20)
+	e, list := plain(t, cache.Serving(upstreams(t))), configMaps(10)
+	encode(e, list)
+	if n, _ := cache.held(); n > 0 {
+		t.Errorf("%d items are kept that were listed once", n)
+	}
+	encode(e, list)
+	if !isKept(t, e, list, 0) || !isKept(t, e, list, 9) {
+		t.Error("what was listed twice is not kept")
+	}
+	if one := (&corev1.ConfigMapList{Items: list.Items[3:4]}); !isKept(t, e, one, 0) {
+		t.Error("another list of the same item encodes it anew")
+	}
+}
+
+// UID and resource version say nothing of an item by themselves.
+func TestOtherObjectsHaveTheirOwnJSON(t *testing.T) {
+	theirs, cache := upstreams(t), New(1<<20)
+	ours := cache.Serving(theirs)
+	list := configMaps(2)
+	for range 3 {
+		encode(plain(t, ours), list)
+	}
+	others := map[string]func(*corev1.ConfigMap){
+		"without managed fields, as in the audit log": func(c *corev1.ConfigMap) { c.ManagedFields = nil },
+		"of a store that was set back":                func(c *corev1.ConfigMap) { c.Data["a"] = "another" },
+		"with a kind":                                 func(c *corev1.ConfigMap) { c.Kind = "ConfigMap" },
+	}
+	for what, change := range others {
+		other := list.DeepCopy()
+		change(&other.Items[0])
+		for range 3 {
+			if got, want := encode(plain(t, ours), other), encode(plain(t, theirs), other); got.written != want.written {
+				t.Errorf("%s:\n%s\nwant\n%s", what, got.written, want.written)
+			}
+		}
+	}
+	moved := list.DeepCopy()
+	moved.Items = slices.Clone(list.Items) // the very array of managed fields
+	moved.Items[0].ResourceVersion = "77"
+	if got, want := encode(plain(t, ours), moved), encode(plain(t, theirs), moved); got.written != want.written {
+		t.Errorf("another resource version: %s\nwant %s", got.written, want.written)
+	}
+	// The same object as another type.
+	secrets := &corev1.SecretList{Items: []corev1.Secret{{ObjectMeta: list.Items[0].ObjectMeta}}}
+	if got, want := encode(plain(t, ours), secrets), encode(plain(t, theirs), secrets); got.written != want.written {
+		t.Errorf("another type: %s\nwant %s", got.written, want.written)
+	}
+}
+
+// held is what is kept, counted from what is there.
+func (c *Cache) held() (items, bytes int) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, generation := range []map[identity][]byte{c.young, c.old} {
+		for _, value := range generation {
+			items, bytes = items+1, bytes+len(value)+overhead
+		}
+	}
+	return items, bytes
+}
+
+func TestKeepsNoMoreThanItMay(t *testing.T) {
+	const limit = 40 << 10
+	theirs, cache := upstreams(t), New(limit)
+	ours := cache.Serving(theirs)
+	for n := 1; n < 400; n = n*3 + 1 { // up to five times as much as there is room for
+		list := configMaps(n)
+		list.Items[0].Data["a"] = strings.Repeat("large", limit/5)
+		want := encode(plain(t, theirs), list)
+		for range 5 {
+			if got := encode(plain(t, ours), list); got.written != want.written {
+				t.Fatalf("a list of %d: %.200s...\nwant %.200s...", n, got.written, want.written)
+			}
+			if _, held := cache.held(); held > limit {
+				t.Fatalf("%d bytes are kept, %d may be", held, limit)
+			}
+		}
+	}
+	if _, held := cache.held(); held < limit/2 {
+		t.Errorf("%d bytes are kept after lists of more than %d", held, limit)
+	}
+}
+
+func TestDropsWhatNobodyLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := New(1 << 20)
+		e, used, unusedList := plain(t, cache.Serving(upstreams(t))), configMaps(3), configMaps(5)
+		for range 2 {
+			encode(e, used)
+			encode(e, unusedList)
+		}
+		for range 5 {
+			time.Sleep(unused - time.Second)
+			encode(e, used)
+		}
+		if n, _ := cache.held(); n != len(used.Items) {
+			t.Errorf("%d items are kept, %d were listed all the time", n, len(used.Items))
+		}
+		time.Sleep(3 * unused)
+		synctest.Wait()
+		cache.mu.Lock()
+		defer cache.mu.Unlock()
+		if cache.young != nil || cache.old != nil || cache.seen != nil || cache.aging != nil {
+			t.Error("something is kept that nobody lists")
+		}
+	})
+}
+
+func TestManyListAtOnce(t *testing.T) {
+	theirs, cache := upstreams(t), New(20<<10) // too little for all
+	ours := cache.Serving(theirs)
+	list := configMaps(60)
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			part := &corev1.ConfigMapList{Items: slices.Clone(list.Items[i*5 : i*5+25])}
+			want := encode(plain(t, theirs), part).written
+			for range 50 {
+				var got bytes.Buffer
+				if err := plain(t, ours).Encode(part, &got); err != nil || got.String() != want {
+					t.Errorf("%v: %.200s...\nwant %.200s...", err, got.String(), want)
+					return
+				}
+				if i == 0 {
+					cache.mu.Lock()
+					cache.turn()
+					cache.mu.Unlock()
+				}
+			}
+		})
+	}
+	clients.Wait()
+}

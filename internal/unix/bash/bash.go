@@ -1,0 +1,91 @@
+// Package bash sets up the interpreter (mvdan.cc/sh) of Kubetab's two shells: that of the terminal and that of containers.
+// It knows no Kubernetes and no machine: programs and files are the caller's.
+//
+//	a line ──▶ NewParser ──▶ interp.Runner of New
+//	                              │ each simple command: Config.Call, which may replace it
+//	                              ├─ builtins and functions: the interpreter's own
+//	                              ├─ programs: Config.Exec
+//	                              └─ redirections, globs, cd, test: Config.Open, Config.Files
+package bash
+
+import (
+	"context"
+	"io"
+	"io/fs"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
+)
+
+// Files are the files that a shell looks at. Names are absolute.
+type Files interface {
+	Stat(name string, follow bool) (fs.FileInfo, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// Config is what a shell is made of. All fields but Options, Params, Interactive and
+// Executable are required.
+type Config struct {
+	// Dir is the absolute path of the directory that the shell starts in. Nobody asks
+	// the machine whether it is there.
+	Dir string
+	// Env are the exported variables as NAME=value. Of two values of a name the last one
+	// counts. PWD and IFS are the shell's own, whatever Env says.
+	Env []string
+	// Options are those of set, such as "-e" or "-o", "pipefail". Params are $1, $2 and so on.
+	Options, Params []string
+	Stdout, Stderr  io.Writer // standard input comes from Call and Exec
+	// Interactive has the shell expand aliases.
+	Interactive bool
+	// Call sees each simple command before it runs, builtins as well, and returns what
+	// runs in its place. An error ends the line.
+	Call interp.CallHandlerFunc
+	// Exec runs what is neither a builtin nor a function.
+	Exec interp.ExecHandlerFunc
+	// Open opens the file of a redirection and of `source`. The name is absolute.
+	Open func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error)
+	// Files are what globs, cd and test look at.
+	Files Files
+	// Executable says whether a file may be executed, for `test -x` and cd. Nil means
+	// that its mode must have one of the three bits.
+	Executable func(fs.FileInfo) bool
+}
+
+// New returns an interpreter whose every way to the world leads through c. It fails on
+// Options that the interpreter does not have.
+func New(c Config) (*interp.Runner, error) {
+	executable := c.Executable
+	if executable == nil {
+		executable = func(info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
+	}
+	params := append(append([]string{}, c.Options...), "--")
+	return interp.New(
+		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
+		interp.Env(expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...)),
+		interp.Params(append(params, c.Params...)...),
+		interp.StdIO(nil, c.Stdout, c.Stderr),
+		interp.Interactive(c.Interactive),
+		interp.CallHandler(c.Call),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return c.Exec }),
+		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+			return c.Open(ctx, coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+		}),
+		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
+			return c.Files.Stat(name, follow)
+		}),
+		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return c.Files.ReadDir(name) }),
+		interp.AccessHandler(func(_ context.Context, name string, mode interp.AccessMode) error {
+			info, err := c.Files.Stat(name, true)
+			if err == nil && mode&interp.AccessExec != 0 && !executable(info) {
+				return fs.ErrPermission
+			}
+			return err
+		}),
+	)
+}
+
+// NewParser returns a parser of bash's language.
+func NewParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }

@@ -1,0 +1,234 @@
+package coreutils
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// httpCommands speak HTTP.
+var httpCommands = map[string]func(*Call) int{"wget": wget, "curl": curl}
+
+// Lost words the error of a client whose server is not there, and tells whether
+// it is its name that is not known.
+func Lost(err error) (dns bool, text string) {
+	var d *net.DNSError
+	if errors.As(err, &d) {
+		return true, d.Name
+	}
+	return false, err.Error()
+}
+
+// roundTripper is a System as http.Client wants it.
+type roundTripper struct{ System }
+
+// authoritiesKey is that of the authorities which whoever sends a request trusts.
+type authoritiesKey struct{}
+
+// trusting returns a context for requests to servers that one of the authorities
+// has vouched for, certificates in PEM.
+func trusting(ctx context.Context, authorities []byte) context.Context {
+	return context.WithValue(ctx, authoritiesKey{}, authorities)
+}
+
+// CheckAuthority stands for what TLS does with a server's certificate: nothing is
+// encrypted on the way of a request that stays in the process. authority gives the
+// one that has signed it, in PEM. It returns x509.UnknownAuthorityError when whoever
+// sends r does not trust that, nil when it does or does not mind, as with curl -k,
+// and authority's errors.
+func CheckAuthority(r *http.Request, authority func() ([]byte, error)) error {
+	trusted, minds := r.Context().Value(authoritiesKey{}).([]byte)
+	if !minds {
+		return nil
+	}
+	if len(trusted) == 0 {
+		return x509.UnknownAuthorityError{}
+	}
+	signer, err := authority()
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for block, rest := pem.Decode(signer); block != nil; block, rest = pem.Decode(rest) {
+		known[string(block.Bytes)] = true
+	}
+	for block, rest := pem.Decode(trusted); block != nil; block, rest = pem.Decode(rest) {
+		if known[string(block.Bytes)] {
+			return nil
+		}
+	}
+	return x509.UnknownAuthorityError{}
+}
+
+// Request sends a request as curl and wget do: without a scheme the address is
+// one of plain HTTP, a limit of zero is none. Errors: an address that is none,
+// and what http.Client.Do returns.
+func (k *Call) Request(method, address string, body io.Reader, header http.Header, follow bool, limit time.Duration) (*http.Response, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	ctx := k.Context
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		timer := k.System.Clock().AfterFunc(limit, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		r.Header[name] = values
+		if name == "Host" && len(values) > 0 {
+			r.Host = values[0]
+		}
+	}
+	client := &http.Client{Transport: roundTripper{k.System}}
+	if !follow {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return client.Do(r)
+}
+
+// wget sends one request and saves or shows what comes back. It is long because each flag
+// changes that request.
+func wget(k *Call) int {
+	output, address, quiet, spider := "", "", false, false
+	header := http.Header{"User-Agent": {"Wget"}}
+	var body io.Reader
+	method := http.MethodGet
+	limit := time.Duration(0)
+	for i := 0; i < len(k.Args); i++ {
+		arg := k.Args[i]
+		value := func() string {
+			if i+1 < len(k.Args) {
+				i++
+				return k.Args[i]
+			}
+			return ""
+		}
+		switch {
+		case arg == "--spider":
+			spider = true
+		case strings.HasPrefix(arg, "--header"):
+			_, text, ok := strings.Cut(arg, "=")
+			if !ok {
+				text = value()
+			}
+			addHeader(header, text)
+		case strings.HasPrefix(arg, "--post-data"):
+			_, text, ok := strings.Cut(arg, "=")
+			if !ok {
+				text = value()
+			}
+			method, body = http.MethodPost, strings.NewReader(text)
+		case strings.HasPrefix(arg, "--timeout="):
+			limit, _ = ParseDuration(strings.TrimPrefix(arg, "--timeout="))
+		case strings.HasPrefix(arg, "--"):
+		case strings.HasPrefix(arg, "-") && len(arg) > 1:
+			for j := 1; j < len(arg); j++ {
+				rest := arg[j+1:]
+				if arg[j] == 'q' {
+					quiet = true
+					continue
+				}
+				if strings.ContainsRune("OTtP", rune(arg[j])) {
+					if rest == "" {
+						rest = value()
+					}
+					switch arg[j] {
+					case 'O':
+						output = rest
+					case 'T':
+						limit, _ = ParseDuration(rest)
+					}
+					break
+				}
+			}
+		default:
+			address = arg
+		}
+	}
+	if address == "" {
+		return k.Fail("missing URL")
+	}
+	response, err := k.Request(method, address, body, header, true, limit)
+	if err != nil {
+		dns, text := Lost(err)
+		switch {
+		case dns:
+			return k.Fail("bad address '%s'", text)
+		case errors.Is(err, context.Canceled):
+			return k.Fail("download timed out")
+		}
+		host := hostOf(address)
+		return k.Fail("can't connect to remote host (%s): %s", host, "Connection refused")
+	}
+	defer response.Body.Close()
+	if !quiet {
+		fmt.Fprintf(k.Stderr, "Connecting to %s\n", hostOf(address))
+	}
+	if response.StatusCode >= 400 {
+		return k.Fail("server returned error: HTTP/1.1 %s", response.Status)
+	}
+	if spider {
+		return 0
+	}
+	if output == "" {
+		u, _ := url.Parse(address)
+		if output = path.Base(u.Path); output == "." || output == "/" {
+			output = "index.html"
+		}
+	}
+	if output == "-" {
+		if _, err = io.Copy(k.Stdout, response.Body); err != nil {
+			return 1
+		}
+		return 0
+	}
+	data, err := ReadAll(response.Body)
+	if err == nil {
+		err = k.Files.WriteFile(k.Path(output), data, 0o644)
+	}
+	if err != nil {
+		return k.Fail("%s: %s", output, Reason(err))
+	}
+	if !quiet {
+		fmt.Fprintf(k.Stderr, "'%s' saved\n", output)
+	}
+	return 0
+}
+
+// hostOf returns the host and the port of an address.
+func hostOf(address string) string {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return address
+	case u.Port() != "":
+		return u.Host
+	case u.Scheme == "https":
+		return u.Host + ":443"
+	}
+	return u.Host + ":80"
+}
+
+func addHeader(h http.Header, text string) {
+	name, value, ok := strings.Cut(text, ":")
+	if ok {
+		h[http.CanonicalHeaderKey(strings.TrimSpace(name))] = []string{strings.TrimSpace(value)}
+	}
+}
