@@ -102,10 +102,13 @@ type DB struct {
 	// replayedRev is the last revision of a Replay: up to there, states of objects
 	// may be missing that others have followed.
 	replayedRev int64
-	index       *keyIndex
-	log         commitLog
-	watchers    watcherSet
-	leases      lessor
+	// gap has the revisions of which states of objects are missing, from the first one
+	// to the one before the last. Readers in it are told of a compaction.
+	gap      struct{ from, to int64 }
+	index    *keyIndex
+	log      commitLog
+	watchers watcherSet
+	leases   lessor
 }
 
 // Open opens the store at opts.Path, or an empty one in memory.

@@ -122,8 +122,9 @@ func (h *Hold) Changed(since int64, f func(key, value string, rev int64)) {
 
 // Replay does again what another store did after the revision that this one is at:
 // objects, revisions and leases are the other's, and watchers see what happened as
-// they would have seen it there. Leases have their full time to live again. It must
-// not be called after Release.
+// they would have seen it there. Leases have their full time to live again. Readers at
+// a revision of which something is missing are told that history was compacted
+// (rpctypes.ErrGRPCCompacted). It must not be called after Release.
 //
 // It fails with ErrBase, with what is wrong with a record, and with
 // rpctypes.ErrGRPCStopped after Close; nothing has happened then. It fails half way
@@ -133,7 +134,8 @@ func (h *Hold) Replay(entries []Entry) error {
 	if db.isClosed() {
 		return errStopped
 	}
-	begins, leases, commits, err := parseEntries(entries, db.rev)
+	base := db.rev
+	begins, leases, commits, err := parseEntries(entries, base)
 	if err != nil {
 		return err
 	}
@@ -166,6 +168,9 @@ func (h *Hold) Replay(entries []Entry) error {
 		versions := slices.DeleteFunc(c.versions, func(v *version) bool {
 			return v.deleted() && db.index.at(v.key, c.rev) == nil
 		})
+		if c.rev > begins && (len(versions) < len(c.versions) || slices.ContainsFunc(versions, db.followsGap)) {
+			db.gapUntil(c.rev, base)
+		}
 		db.publish(&commit{rev: c.rev, versions: versions})
 		if c.rev == begins { // as after a compaction, which keeps its own revision alone
 			db.mu.Lock()
@@ -207,6 +212,30 @@ func (db *DB) skipTo(rev int64) error {
 	}
 	db.replayed()
 	return nil
+}
+
+// followsGap reports whether states of v's object before v are missing: their records
+// were superseded. Called under writeMu.
+func (db *DB) followsGap(v *version) bool {
+	if v.deleted() {
+		return false
+	}
+	before := db.index.at(v.key, v.mod)
+	if before == nil {
+		return v.ver != 1
+	}
+	return v.ver != 1 && v.ver != before.ver+1
+}
+
+// gapUntil notes that states between a replay's base and rev are missing. Called under
+// writeMu.
+func (db *DB) gapUntil(rev, base int64) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.gap.to == 0 {
+		db.gap.from = base + 1
+	}
+	db.gap.to = rev
 }
 
 // replayed notes that up to now revisions may be empty, and states of objects missing.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -70,6 +71,16 @@ func contents(t *testing.T, db *DB, revision int64) map[string]string {
 		all[string(kv.Key)] = string(kv.Value)
 	}
 	return all
+}
+
+// past are the contents at a revision, or nil where a client is told that they were compacted.
+func past(t *testing.T, db *DB, revision int64) map[string]string {
+	t.Helper()
+	_, err := db.Client().KV.Get(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(revision))
+	if errors.Is(err, rpctypes.ErrCompacted) {
+		return nil
+	}
+	return contents(t, db, revision)
 }
 
 // follow returns what a watcher of db has in the end who had state at the start,
@@ -164,6 +175,22 @@ func replay(t *testing.T, random *rand.Rand) {
 	want := everything(t, first)
 	if got := everything(t, second); got != want {
 		t.Fatalf("after the replay:\n%s\nwant:\n%s", got, want)
+	}
+
+	// Of each revision the second store says what the first one says, or that it no longer knows.
+	exact := 0
+	for revision := base; revision <= first.Revision(); revision++ {
+		want, got := past(t, first, revision), past(t, second, revision)
+		switch {
+		case want == nil || got == nil: // compacted
+		case !maps.Equal(got, want):
+			t.Fatalf("at revision %d of %d after %d: %v, want %v", revision, first.Revision(), base, got, want)
+		default:
+			exact++
+		}
+	}
+	if exact == 0 {
+		t.Error("no revision can be read, not even the newest")
 	}
 
 	// A watcher arrives at the same state.

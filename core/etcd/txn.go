@@ -222,11 +222,14 @@ func pop(path *[]bool) bool {
 	return first
 }
 
+// checkRevision fails with rpctypes.ErrGRPCFutureRev above the newest revision, and with
+// rpctypes.ErrGRPCCompacted where the store no longer has, or never had, all that there
+// was at rev.
 func (w *view) checkRevision(rev int64) error {
 	switch {
 	case rev > w.now():
 		return rpctypes.ErrGRPCFutureRev
-	case rev < w.db.compactRev:
+	case rev < w.db.compactRev || w.db.gap.from <= rev && rev < w.db.gap.to:
 		return rpctypes.ErrGRPCCompacted
 	}
 	return nil
