@@ -46,9 +46,10 @@
 //   - The variable from which upstream's storage takes its etcd client. New
 //     replaces it once. Addresses that are not an engine's go to the client that
 //     was there before (store.go).
-//   - The provider of metrics of work queues. New replaces it once (workqueues.go).
-//     Work queues of the embedding program that are made afterwards set two of
-//     their gauges only when an engine's /metrics is read.
+//   - The provider of metrics of work queues. New leaves it alone; QuietWorkQueues
+//     replaces it, for programs that want to be at rest when their engine is.
+//     Work queues that are made afterwards set two of their gauges only when an
+//     engine's /metrics is read.
 //
 // # Invariants
 //

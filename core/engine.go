@@ -74,7 +74,6 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, errors.New("a copy of an engine cannot be renewed over etcd servers, which are not copied with it")
 	}
 	cfg = cfg.withDefaults()
-	quietQueues()
 
 	// What has been opened is closed in reverse, on failure here and otherwise
 	// when the engine ends.

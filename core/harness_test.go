@@ -95,6 +95,7 @@ func closeSharedEngine(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	testlog.Quiet()
+	QuietWorkQueues()
 	code := m.Run()
 	if shared.engine != nil {
 		if err := shared.engine.Close(); err != nil {

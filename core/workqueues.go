@@ -29,20 +29,25 @@ var queues struct {
 	byName map[string]*queueWork
 }
 
-// quietQueues has work queues that are made from now on do nothing while there
-// is nothing to do. Upstream's update the gauges unfinished_work_seconds and
+// QuietWorkQueues has work queues that are made from now on, anywhere in the process,
+// do nothing while there is nothing to do. It is for programs whose process is an
+// engine's: New leaves the process's queues as they are. Calling it twice is harmless;
+// it must be called before anything else in the process makes a work queue, because
+// upstream's provider of metrics is not guarded by a lock.
+//
+// Upstream's queues update the gauges unfinished_work_seconds and
 // longest_running_processor_seconds every half second, each in a goroutine of
 // its own: with all controllers that is 150 of the 250 times in a second that
-// an idle engine woke. What the gauges are made of is remembered here, and they
-// are set when they are read, see installMetrics.
-func quietQueues() {
+// an idle engine woke. What the gauges are made of is remembered here, and /metrics
+// of an engine sets them when it is read.
+func QuietWorkQueues() {
 	queues.once.Do(func() {
 		queues.byName = map[string]*queueWork{}
 		queueMetricsProvider = quietProvider{queueMetricsProvider}
 	})
 }
 
-// installMetrics has /metrics set the gauges of work queues first.
+// installMetrics has /metrics set the gauges of quiet work queues first.
 func installMetrics(server *genericapiserver.GenericAPIServer) {
 	const path = "/metrics"
 	upstream := legacyregistry.Handler() // what routes.DefaultMetrics has installed

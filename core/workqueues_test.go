@@ -7,12 +7,35 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queues of an engine have no goroutine that looks at the clock, and the gauges
+// An engine leaves the work queues of the program that embeds it as they are.
+func TestNewLeavesWorkQueuesAlone(t *testing.T) {
+	closeSharedEngine(t) // whose controllers would read the provider meanwhile
+	quiet := queueMetricsProvider
+	upstreams, ok := quiet.(quietProvider)
+	if !ok {
+		t.Fatalf("TestMain asks for quiet work queues, and there is a %T", quiet)
+	}
+	queueMetricsProvider, queues.once = upstreams.MetricsProvider, sync.Once{}
+	defer func() { queueMetricsProvider = quiet; queues.once.Do(func() {}) }()
+	e, err := New(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if queueMetricsProvider != upstreams.MetricsProvider {
+		t.Errorf("New has replaced the provider of the process by a %T", queueMetricsProvider)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Quiet work queues have no goroutine that looks at the clock, and the gauges
 // that it set are right when they are read.
 func TestWorkQueuesAreQuiet(t *testing.T) {
 	e := sharedEngine(t)

@@ -104,6 +104,7 @@ func run(host *boundary.Host, start time.Time) error {
 	if err := keep.begin(&c); err != nil {
 		return err
 	}
+	core.QuietWorkQueues()
 	engine, err := core.New(context.Background(), c)
 	if errors.Is(err, resume.ErrKept) {
 		if err := keep.without(&c, err); err != nil {

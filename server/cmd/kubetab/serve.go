@@ -180,6 +180,7 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 	}
 	defer closeLast(auditFile)
 
+	core.QuietWorkQueues()
 	engine, err := core.New(ctx, config)
 	if errors.Is(err, core.ErrNotEmpty) {
 		return fmt.Errorf("--data-dir %s holds a cluster already, which --from would replace: leave --from out to go on with it, or choose another folder", o.dataDir)
