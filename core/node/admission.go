@@ -5,15 +5,15 @@ import (
 	"sort"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// admit reports whether the Pod may run on the node, and why not: what a
+// admit reports whether a Pod may run on the node, and why not: what a
 // kubelet checks although the scheduler has, because a Pod can be bound by
-// others. It takes the Pod's requests from the node.
-func (p *pod) admit(obj *v1.Pod) (reason, message string, ok bool) {
-	k := p.kubelet
+// others. It takes the Pod's requests and host ports from the node.
+func (k *kubelet) admit(obj *v1.Pod) (reason, message string, ok bool) {
 	if node, err := k.cluster.nodes.Get(k.name); err == nil {
 		if match, err := nodeaffinity.GetRequiredNodeAffinity(obj).Match(node); err == nil && !match {
 			return "NodeAffinity", "Predicate NodeAffinity failed", false
@@ -74,9 +74,24 @@ func (p *pod) admit(obj *v1.Pod) (reason, message string, ok bool) {
 			}
 		}
 	}
-	k.admitted[p.uid] = requests
+	k.admitted[obj.UID] = requests
 	if len(ports) > 0 {
-		k.ports[p.uid] = ports
+		k.ports[obj.UID] = ports
 	}
 	return "", "", true
+}
+
+// resize changes the requests that a Pod was admitted with.
+func (k *kubelet) resize(uid types.UID, requests v1.ResourceList) {
+	k.state.Lock()
+	defer k.state.Unlock()
+	k.admitted[uid] = requests
+}
+
+// release gives back what a Pod was admitted with.
+func (k *kubelet) release(uid types.UID) {
+	k.state.Lock()
+	defer k.state.Unlock()
+	delete(k.admitted, uid)
+	delete(k.ports, uid)
 }

@@ -201,6 +201,33 @@ func (k *kubelet) keepImage(name string) {
 	}
 }
 
+// join makes a Pod known in the network by an address of the node. It fails if
+// there is none left.
+func (k *kubelet) join(p *pod) (ip string, err error) {
+	ip, ok := k.takeIP()
+	if !ok {
+		return "", fmt.Errorf("no IP addresses available in range set: %s", network.PodCIDR(k.index))
+	}
+	k.cluster.mu.Lock()
+	defer k.cluster.mu.Unlock()
+	k.cluster.byIP[ip] = p
+	return ip, nil
+}
+
+// leave gives back the address that a Pod has joined the network with, unless
+// that has been done.
+func (k *kubelet) leave(p *pod, ip string) {
+	k.cluster.mu.Lock()
+	mine := k.cluster.byIP[ip] == p
+	if mine {
+		delete(k.cluster.byIP, ip)
+	}
+	k.cluster.mu.Unlock()
+	if mine {
+		k.releaseIP(ip)
+	}
+}
+
 // takeIP returns an address for a Pod, and false if there is none left. They
 // are given out in turn, so that one is not used again at once.
 func (k *kubelet) takeIP() (string, bool) {

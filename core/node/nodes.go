@@ -97,7 +97,6 @@ type Nodes struct {
 	byUID   map[types.UID]*pod
 	byIP    map[string]*pod            // Pods that have a network of their own
 	volumes map[string]*container.File // contents of persistent volumes, by claim
-	blocked map[types.UID]struct{}     // Pods that wait for a ConfigMap, a Secret or a claim
 }
 
 type registration struct {
@@ -121,7 +120,7 @@ func New(c Config) (*Nodes, error) {
 		config: c, clock: c.Clock,
 		queue: workqueue.NewTyped[types.UID](), registered: make(chan struct{}),
 		byName: map[string]*kubelet{}, byUID: map[types.UID]*pod{}, byIP: map[string]*pod{},
-		volumes: map[string]*container.File{}, blocked: map[types.UID]struct{}{},
+		volumes:  map[string]*container.File{},
 		restarts: flowcontrol.NewBackOff(backOffMin, backOffMax), pulls: flowcontrol.NewBackOff(backOffMin, backOffMax),
 	}
 	if n.clock == nil {
@@ -204,6 +203,16 @@ func (n *Nodes) Names() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// persistent returns what a PersistentVolume holds. It outlives its Pods.
+func (n *Nodes) persistent(name string) *container.File {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.volumes[name] == nil {
+		n.volumes[name] = n.disk.NewDir(0o777)
+	}
+	return n.volumes[name]
 }
 
 // capacity fills in what a cluster does not say.

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -174,7 +173,7 @@ func (p *pod) sync(ctx context.Context) error {
 		p.mu.Unlock()
 		p.abandon()
 		p.release()
-		p.cluster.forget(p)
+		p.cluster.forget(p.uid)
 		return nil
 	}
 	now := p.cluster.clock.Now()
@@ -199,7 +198,7 @@ func (p *pod) sync(ctx context.Context) error {
 	p.mu.Unlock()
 
 	if finished || status.Phase == v1.PodSucceeded || status.Phase == v1.PodFailed {
-		p.leave() // before the scheduler reads that there is room again
+		p.kubelet.release(p.uid) // before the scheduler reads that there is room again
 	}
 	if !unseen {
 		if err := p.report(ctx, obj, status); err != nil {
@@ -251,7 +250,7 @@ func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 		case obj.DeletionTimestamp != nil, terminal(obj):
 			p.end(obj, now, "", nil)
 		case !p.admitted:
-			if reason, message, ok := p.admit(obj); !ok {
+			if reason, message, ok := p.kubelet.admit(obj); !ok {
 				p.event(obj, nil, v1.EventTypeWarning, reason, message)
 				p.failed = &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
 				p.finished = true
@@ -351,17 +350,9 @@ func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
 	return nil
 }
 
-// leave gives back what the Pod was admitted with.
-func (p *pod) leave() {
-	p.kubelet.state.Lock()
-	defer p.kubelet.state.Unlock()
-	delete(p.kubelet.admitted, p.uid)
-	delete(p.kubelet.ports, p.uid)
-}
-
 // release gives back all that the Pod has of its node.
 func (p *pod) release() {
-	p.leave()
+	p.kubelet.release(p.uid)
 	p.mu.Lock()
 	ip, host := p.ip, p.latestHostNetwork()
 	p.sandbox = false
@@ -369,17 +360,8 @@ func (p *pod) release() {
 		p.mounts.discard()
 	}
 	p.mu.Unlock()
-	if ip == "" || host {
-		return
-	}
-	p.cluster.mu.Lock()
-	mine := p.cluster.byIP[ip] == p
-	if mine {
-		delete(p.cluster.byIP, ip)
-	}
-	p.cluster.mu.Unlock()
-	if mine {
-		p.kubelet.releaseIP(ip)
+	if ip != "" && !host {
+		p.kubelet.leave(p, ip)
 	}
 }
 
@@ -435,12 +417,4 @@ func fieldPath(obj *v1.Pod, name string) string {
 		}
 	}
 	return "spec.containers{" + name + "}"
-}
-
-func hash(parts ...string) uint64 {
-	h := fnv.New64a()
-	for _, part := range parts {
-		_, _ = h.Write([]byte(part))
-	}
-	return h.Sum64()
 }

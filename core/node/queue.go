@@ -203,14 +203,11 @@ func (n *Nodes) stopPods() {
 	each.Wait()
 }
 
-func (n *Nodes) forget(p *pod) {
+// forget is called when nothing of a Pod is left.
+func (n *Nodes) forget(uid types.UID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.byUID, p.uid)
-	delete(n.blocked, p.uid)
-	if p.ip != "" && n.byIP[p.ip] == p {
-		delete(n.byIP, p.ip)
-	}
+	delete(n.byUID, uid)
 }
 
 // newer reports whether a's version is later than b's. Versions of one store

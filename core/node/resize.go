@@ -36,9 +36,7 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 			return // it can never be given; the Pod keeps what it has
 		}
 	}
-	p.kubelet.state.Lock()
-	p.kubelet.admitted[p.uid] = requests
-	p.kubelet.state.Unlock()
+	p.kubelet.resize(p.uid, requests)
 	for _, policy := range r.spec.ResizePolicy {
 		name := policy.ResourceName
 		was, is := i.resources, r.spec.Resources

@@ -61,22 +61,19 @@ func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 	active, sandboxes := 0, 0
 	states := map[string]int{}
 	for _, p := range pods {
-		p.mu.Lock()
-		if !p.finished {
+		state := p.state()
+		if !state.Finished {
 			active++
 		}
-		if p.sandbox && !p.finished {
+		if state.Sandbox && !state.Finished {
 			sandboxes++
 		}
-		for _, r := range p.order {
-			switch {
-			case r.running():
-				states["running"]++
-			case r.now != nil:
-				states["exited"]++
-			}
+		if running := len(state.Running); running > 0 {
+			states["running"] += running
 		}
-		p.mu.Unlock()
+		if state.Exited > 0 {
+			states["exited"] += state.Exited
+		}
 	}
 	kubeletmetrics.NodeName.Reset()
 	kubeletmetrics.SetNodeName(types.NodeName(k.name))
@@ -166,28 +163,23 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 	used, _ := m.kubelet.cluster.NodeUsage(node)
 	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.kubelet.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.kubelet.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()))
 	for _, p := range m.kubelet.here() {
-		obj := p.latest()
-		p.mu.Lock()
+		obj, state := p.latest(), p.state()
 		total, memory := time.Duration(0), uint64(0)
 		labels := map[string]string{kubelettypes.KubernetesPodNameLabel: p.name, kubelettypes.KubernetesPodNamespaceLabel: p.namespace}
-		for _, r := range p.order {
-			if !r.running() {
-				continue
-			}
-			used := usage(obj, r.spec)
-			cpu, here := cpuTime(used, r.now.startedAt), uint64(used.Memory().Value())
+		for _, r := range state.Running {
+			used := usage(obj, r.Spec)
+			cpu, here := cpuTime(used, r.StartedAt), uint64(used.Memory().Value())
 			total, memory = total+cpu, memory+here
-			spec := spec(r.now.startedAt, r.spec.Resources, map[string]string{kubelettypes.KubernetesContainerNameLabel: r.spec.Name})
-			spec.Image = r.image.ID
+			spec := spec(r.StartedAt, r.Spec.Resources, map[string]string{kubelettypes.KubernetesContainerNameLabel: r.Spec.Name})
+			spec.Image = r.ImageID
 			for key, value := range labels {
 				spec.Labels[key] = value
 			}
-			add(cgroup(obj)+"/cri-containerd-"+r.now.id+".scope", spec, cpu, here, r.now.id)
+			add(cgroup(obj)+"/cri-containerd-"+r.ID+".scope", spec, cpu, here, r.ID)
 		}
-		if !p.started.IsZero() && !p.finished {
-			add(cgroup(obj), spec(p.started.Time, v1.ResourceRequirements{Requests: resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{}), Limits: resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})}, labels), total, memory)
+		if !state.Started.IsZero() && !state.Finished {
+			add(cgroup(obj), spec(state.Started.Time, v1.ResourceRequirements{Requests: resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{}), Limits: resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})}, labels), total, memory)
 		}
-		p.mu.Unlock()
 	}
 	return all, nil
 }

@@ -167,27 +167,5 @@ func (n *Nodes) find(namespace, name string) (kubeletapi.Pod, error) {
 	if p == nil {
 		return kubeletapi.Pod{}, fmt.Errorf("pod %q not found in pod manager", name)
 	}
-	return kubeletapi.Pod{Name: p.name, UID: string(p.uid), Container: p.atThisMoment, Listening: p.listening}, nil
-}
-
-// atThisMoment returns a container for the kubelets' API, and false if the Pod has none of
-// that name.
-func (p *pod) atThisMoment(name string) (c kubeletapi.Container, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	rec := p.containers[name]
-	if rec == nil {
-		return c, false
-	}
-	c.Running, c.Waiting = rec.running(), rec.waiting
-	if rec.now != nil {
-		c.Current = rec.now.c
-		if rec.now.ended != nil {
-			c.Ended, c.EndedAt = true, rec.now.ended.FinishedAt.Time
-		}
-	}
-	if rec.previous != nil {
-		c.Previous = rec.previous.c
-	}
-	return c, true
+	return kubeletapi.Pod{Name: p.name, UID: string(p.uid), Container: p.container, Listening: p.listening}, nil
 }

@@ -6,8 +6,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/kubelet/events"
-
-	"github.com/kubetab/kubetab/core/node/network"
 )
 
 const (
@@ -166,15 +164,12 @@ func (p *pod) join(obj *v1.Pod) bool {
 		p.ip, p.sandbox = p.kubelet.ip, true
 		return true
 	}
-	ip, ok := p.kubelet.takeIP()
-	if !ok {
-		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): no IP addresses available in range set: %s", network.PodCIDR(p.kubelet.index)))
+	ip, err := p.kubelet.join(p)
+	if err != nil {
+		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): %v", err))
 		return false
 	}
 	p.ip, p.sandbox = ip, true
-	p.cluster.mu.Lock()
-	p.cluster.byIP[ip] = p
-	p.cluster.mu.Unlock()
 	return true
 }
 

@@ -36,29 +36,22 @@ func (s statistics) GetCPUAndMemoryStats(context.Context) (*statsapi.Summary, er
 		CPU: cpuStats(now, used.Usage, node.CreationTimestamp), Memory: memoryStats(now, used.Usage),
 	}, Pods: []statsapi.PodStats{}}
 	for _, p := range s.kubelet.here() {
-		if stats, ok := p.statistics(now); ok {
+		if stats, ok := podStats(p, now); ok {
 			all.Pods = append(all.Pods, stats)
 		}
 	}
 	return all, nil
 }
 
-// statistics returns those of a Pod, and false if nothing of it runs.
-func (p *pod) statistics(now metav1.Time) (statsapi.PodStats, bool) {
-	obj := p.latest()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.name, Namespace: p.namespace, UID: string(p.uid)}, StartTime: p.started}
+// podStats returns the statistics of a Pod, and false if nothing of it runs.
+func podStats(p *pod, now metav1.Time) (statsapi.PodStats, bool) {
+	obj, state := p.latest(), p.state()
+	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.name, Namespace: p.namespace, UID: string(p.uid)}, StartTime: state.Started}
 	cpu, total, memory := uint64(0), uint64(0), uint64(0)
-	for _, r := range p.order {
-		if !r.running() {
-			continue
-		}
-		used, started := usage(obj, r.spec), metav1.NewTime(r.now.startedAt)
-		c := statsapi.ContainerStats{Name: r.spec.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used)}
-		if r.now.c != nil {
-			c.Logs = &statsapi.FsStats{Time: now, UsedBytes: ptr.To(uint64(r.now.c.Log.Size()))}
-		}
+	for _, r := range state.Running {
+		used, started := usage(obj, r.Spec), metav1.NewTime(r.StartedAt)
+		c := statsapi.ContainerStats{Name: r.Spec.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used),
+			Logs: &statsapi.FsStats{Time: now, UsedBytes: ptr.To(uint64(r.Container.Log.Size()))}}
 		cpu, total, memory = cpu+*c.CPU.UsageNanoCores, total+*c.CPU.UsageCoreNanoSeconds, memory+*c.Memory.WorkingSetBytes
 		stats.Containers = append(stats.Containers, c)
 	}

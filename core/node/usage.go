@@ -1,6 +1,7 @@
 package node
 
 import (
+	"hash/fnv"
 	"strings"
 	"time"
 
@@ -28,12 +29,8 @@ func (n *Nodes) PodUsage(obj *v1.Pod) (metrics.PodMetrics, bool) {
 		ObjectMeta: metav1.ObjectMeta{Name: obj.Name, Namespace: obj.Namespace, Labels: obj.Labels, CreationTimestamp: metav1.NewTime(n.clock.Now())},
 		Timestamp:  metav1.NewTime(n.clock.Now()), Window: metav1.Duration{Duration: usageWindow},
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, r := range p.order {
-		if r.running() {
-			m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: r.spec.Name, Usage: usage(obj, r.spec)})
-		}
+	for _, r := range p.state().Running {
+		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: r.Spec.Name, Usage: usage(obj, r.Spec)})
 	}
 	return m, len(m.Containers) > 0
 }
@@ -59,6 +56,14 @@ func (n *Nodes) NodeUsage(node *v1.Node) (metrics.NodeMetrics, bool) {
 		Timestamp:  metav1.NewTime(n.clock.Now()), Window: metav1.Duration{Duration: usageWindow},
 		Usage: v1.ResourceList{v1.ResourceCPU: *cpu, v1.ResourceMemory: *memory},
 	}, true
+}
+
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		_, _ = h.Write([]byte(part))
+	}
+	return h.Sum64()
 }
 
 func usage(obj *v1.Pod, c *v1.Container) v1.ResourceList {

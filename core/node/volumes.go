@@ -81,16 +81,6 @@ func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
 	return v, nil
 }
 
-// persistent returns what a PersistentVolume holds. It outlives its Pods.
-func (n *Nodes) persistent(name string) *container.File {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.volumes[name] == nil {
-		n.volumes[name] = n.disk.NewDir(0o777)
-	}
-	return n.volumes[name]
-}
-
 // allocatable gives upstream's downward API the one thing that it asks a volume
 // host for.
 type allocatable struct {
