@@ -6,33 +6,28 @@
 //	informers (Pods, Nodes, ConfigMaps, Secrets, Services, EndpointSlices, PVCs)
 //	    |
 //	    v
-//	 queue of Pods --> workers --> pod.sync(): one step forward, level by level
-//	    ^                            |  status patches, events, deletion
-//	    |                            v
-//	 exits, probe results,       container.Container (a script or a server)
-//	 one timer for each Pod          ^
-//	                                 |  logs, exec, attach, port-forward
-//	 API server --> Dialer --> HTTPS in memory --> core/node/kubeletapi
+//	 queue of Pods --> workers --> lifecycle.Pod.Sync: one step forward --> API server
+//	    ^                            |          |
+//	    +-- lifecycle.Cluster <------+          +--> lifecycle.Node: the kubelet's
+//	        (exits, timers, events)                  addresses, images, admission
 //
-// Addresses, names and connections are those of core/node/network.
+//	 API server --> Dialer --> HTTPS in memory --> core/node/kubeletapi --> logs, exec, ...
+//	                                           --> Pods, statistics, metrics of a kubelet
+//
+// The life of a Pod is core/node/lifecycle: this package has the queue and what a node
+// has of its own. Addresses, names and connections are those of core/node/network.
 //
 // Invariants:
 //
-//   - A Pod has no goroutine. What it waits for is in its timer, which is of the
-//     engine's clock, and whatever happens puts it into the queue. Scripts that
-//     run have one.
-//   - Only sync changes a Pod's state, and the queue runs it once at a time. What
-//     happens elsewhere (a process that exits, a probe that ends) is left in the
-//     Pod's inbox.
-//   - Statuses are written with upstream's PatchPodStatus, conditions are made by
-//     upstream's pkg/kubelet/status, and event reasons are those of
-//     pkg/kubelet/events.
+//   - The queue runs a Pod's Sync once at a time. What a Pod keeps to is in the
+//     package comment of core/node/lifecycle.
 //   - Idle, there are heartbeats and nothing else.
 //   - Everything ends with the context of Run.
 //   - Who holds a lock takes only locks that stand to its right:
-//     pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then pod.inbox.
-//     Requests to the API server are made with none of Nodes.mu, kubelet.state and
-//     pod.inbox held.
+//     Pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then Pod.inbox.
+//     Pod's and volumes' are in core/node/lifecycle, which takes the two others by
+//     functions of lifecycle.Node and lifecycle.Cluster alone. Requests to the API
+//     server are made with none of Nodes.mu, kubelet.state and Pod.inbox held.
 //
 // # What differs from a real kubelet
 //
@@ -43,10 +38,10 @@
 //     to a minute. A container that waits for one starts as soon as it is there.
 //   - A back-off is reported when it begins, not again at each sync.
 //   - CPU and memory are not limited; OOMKilled and evictions for lack of memory
-//     happen when an annotation asks for them (annotations.go). Usage of both is
+//     happen when an annotation asks for them (lifecycle/annotations.go). Usage of both is
 //     made up. Files are counted: limits of ephemeral storage and of emptyDir
 //     volumes are those of upstream's eviction manager, without a container's log
-//     (storage.go). Volumes in memory are full at the size that a kubelet gives
+//     (lifecycle/storage.go). Volumes in memory are full at the size that a kubelet gives
 //     them, and do not count as the Pod's memory.
 //   - /metrics has a kubelet's counts of Pods and containers and the sizes of logs,
 //     /metrics/cadvisor limits, CPU and memory (scrape.go). Upstream's metrics of a

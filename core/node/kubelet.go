@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/kubelet/events"
 
 	"github.com/kubetab/kubetab/core/node/container"
+	"github.com/kubetab/kubetab/core/node/lifecycle"
 	"github.com/kubetab/kubetab/core/node/network"
 )
 
@@ -28,6 +29,7 @@ type kubelet struct {
 	name     string
 	ip       string
 	capacity v1.ResourceList
+	host     *lifecycle.Node       // what its Pods know of it
 	lease    *coordinationv1.Lease // as last written; nil when it must be read
 
 	state    sync.Mutex
@@ -37,16 +39,19 @@ type kubelet struct {
 	ips      map[int]bool                     // host parts that Pods have
 	nextIP   int                              //
 	admitted map[types.UID]v1.ResourceList    // requests of the Pods that run here
-	hostPath *container.File                  // the node's own file system
 	ports    map[types.UID][]v1.ContainerPort // host ports of the Pods that run here
 }
 
 func newKubelet(n *Nodes, i int, given v1.ResourceList) *kubelet {
-	return &kubelet{
+	k := &kubelet{
 		cluster: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: network.NodeIP(i), capacity: capacity(given),
 		images: map[string]bool{}, ips: map[int]bool{}, nextIP: 2, admitted: map[types.UID]v1.ResourceList{}, ports: map[types.UID][]v1.ContainerPort{},
-		hostPath: n.disk.NewDir(0o755),
 	}
+	k.host = &lifecycle.Node{
+		Cluster: &n.cluster, Name: k.name, IP: k.ip, Capacity: k.capacity, HostPath: n.cluster.Disk.NewDir(0o755),
+		Admit: k.admit, Resize: k.resize, Release: k.release, Join: k.join, Leave: k.leave, HasImage: k.hasImage, KeepImage: k.keepImage,
+	}
+	return k
 }
 
 // register creates the Node, or takes over the one that is there, as a kubelet
@@ -203,20 +208,20 @@ func (k *kubelet) keepImage(name string) {
 
 // join makes a Pod known in the network by an address of the node. It fails if
 // there is none left.
-func (k *kubelet) join(p *pod) (ip string, err error) {
+func (k *kubelet) join(p *lifecycle.Pod) (ip string, err error) {
 	ip, ok := k.takeIP()
 	if !ok {
 		return "", fmt.Errorf("no IP addresses available in range set: %s", network.PodCIDR(k.index))
 	}
 	k.cluster.mu.Lock()
-	defer k.cluster.mu.Unlock()
 	k.cluster.byIP[ip] = p
+	k.cluster.mu.Unlock()
 	return ip, nil
 }
 
 // leave gives back the address that a Pod has joined the network with, unless
 // that has been done.
-func (k *kubelet) leave(p *pod, ip string) {
+func (k *kubelet) leave(p *lifecycle.Pod, ip string) {
 	k.cluster.mu.Lock()
 	mine := k.cluster.byIP[ip] == p
 	if mine {

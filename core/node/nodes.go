@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,11 +16,11 @@ import (
 	clientset "k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/node/container"
+	"github.com/kubetab/kubetab/core/node/lifecycle"
 	"github.com/kubetab/kubetab/core/node/network"
 )
 
@@ -29,8 +28,6 @@ const (
 	defaultNodes  = 2
 	maxNodes      = 2048 // networks of 256 addresses from 10.244.0.0 on
 	workers       = 8    // Pods that take a step at the same time
-	backOffMin    = 10 * time.Second
-	backOffMax    = 5 * time.Minute
 	kubeletPort   = 10250
 	eventsWaiting = 4096 // events that wait for the API server before more are dropped
 )
@@ -67,19 +64,14 @@ type Nodes struct {
 	config Config
 	clock  *clock.Clock
 
-	pods       corelisters.PodLister
-	nodes      corelisters.NodeLister
-	configMaps corelisters.ConfigMapLister
-	secrets    corelisters.SecretLister
-	services   corelisters.ServiceLister
-	claims     corelisters.PersistentVolumeClaimLister
-	synced     []cache.InformerSynced
-	handlers   []registration
+	pods     corelisters.PodLister
+	nodes    corelisters.NodeLister
+	synced   []cache.InformerSynced
+	handlers []registration
 
 	queue   workqueue.TypedInterface[types.UID]
 	events  *eventSink
-	disk    *container.Disk
-	network *network.Network
+	cluster lifecycle.Cluster // what Pods need of it
 	running sync.WaitGroup
 	ctx     context.Context // of Run
 
@@ -87,15 +79,12 @@ type Nodes struct {
 
 	stepping atomic.Int32 // Pods that take a step at this moment
 
-	restarts *flowcontrol.Backoff // of containers that crash
-	pulls    *flowcontrol.Backoff // of images
-
 	kubelets []*kubelet // in order of their names
 	byName   map[string]*kubelet
 
 	mu      sync.Mutex
-	byUID   map[types.UID]*pod
-	byIP    map[string]*pod            // Pods that have a network of their own
+	byUID   map[types.UID]*lifecycle.Pod
+	byIP    map[string]*lifecycle.Pod  // Pods that have a network of their own
 	volumes map[string]*container.File // contents of persistent volumes, by claim
 }
 
@@ -103,6 +92,9 @@ type registration struct {
 	informer cache.SharedIndexInformer
 	handle   cache.ResourceEventHandlerRegistration
 }
+
+// defaultStorage is Config.Storage, if that is zero.
+const defaultStorage = 1 << 30
 
 // New returns the nodes of a cluster, which exist once Run has been called. It
 // adds its informers to the factory. It fails if Count is too large or negative
@@ -119,23 +111,24 @@ func New(c Config) (*Nodes, error) {
 	n := &Nodes{
 		config: c, clock: c.Clock,
 		queue: workqueue.NewTyped[types.UID](), registered: make(chan struct{}),
-		byName: map[string]*kubelet{}, byUID: map[types.UID]*pod{}, byIP: map[string]*pod{},
-		volumes:  map[string]*container.File{},
-		restarts: flowcontrol.NewBackOff(backOffMin, backOffMax), pulls: flowcontrol.NewBackOff(backOffMin, backOffMax),
+		byName: map[string]*kubelet{}, byUID: map[types.UID]*lifecycle.Pod{}, byIP: map[string]*lifecycle.Pod{},
+		volumes: map[string]*container.File{},
 	}
 	if n.clock == nil {
 		n.clock = clock.New(nil)
 	}
-	n.restarts.Clock, n.pulls.Clock = n.clock, n.clock
-	n.disk = container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage))
 	n.events = newEventSink(c.Client, n.clock)
 
 	core := c.Informers.Core().V1()
 	n.pods, n.nodes = core.Pods().Lister(), core.Nodes().Lister()
-	n.configMaps, n.secrets = core.ConfigMaps().Lister(), core.Secrets().Lister()
-	n.services, n.claims = core.Services().Lister(), core.PersistentVolumeClaims().Lister()
-	n.network = &network.Network{
-		Services: n.services, Slices: c.Informers.Discovery().V1().EndpointSlices().Lister(), ConfigMaps: n.configMaps,
+	n.cluster = lifecycle.Cluster{
+		Client: c.Client, Clock: n.clock, Disk: container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage)),
+		ConfigMaps: core.ConfigMaps().Lister(), Secrets: core.Secrets().Lister(), Services: core.Services().Lister(), Claims: core.PersistentVolumeClaims().Lister(),
+		Restarts: lifecycle.NewBackOff(n.clock), Pulls: lifecycle.NewBackOff(n.clock),
+		Volume: n.persistent, Event: n.events.add, Enqueue: n.enqueue, Forget: n.forget, Context: n.background, Go: n.goWait,
+	}
+	n.cluster.Network = &network.Network{
+		Services: n.cluster.Services, Slices: c.Informers.Discovery().V1().EndpointSlices().Lister(), ConfigMaps: n.cluster.ConfigMaps,
 		API: c.API, Listening: n.listening,
 	}
 	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(),
@@ -210,7 +203,7 @@ func (n *Nodes) persistent(name string) *container.File {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.volumes[name] == nil {
-		n.volumes[name] = n.disk.NewDir(0o777)
+		n.volumes[name] = n.cluster.Disk.NewDir(0o777)
 	}
 	return n.volumes[name]
 }

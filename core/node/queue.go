@@ -2,9 +2,7 @@ package node
 
 import (
 	"context"
-	"strconv"
 	"sync"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,11 +10,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-)
 
-// retryAfter is how long a Pod waits whose step failed because the API server
-// did not do what it was asked.
-const retryAfter = time.Second
+	"github.com/kubetab/kubetab/core/node/lifecycle"
+)
 
 // watch lets what happens in the cluster put Pods into the queue.
 func (n *Nodes) watch(pods, nodes, configMaps, secrets, claims cache.SharedIndexInformer) error {
@@ -99,11 +95,11 @@ func (n *Nodes) observe(obj *v1.Pod) {
 			n.mu.Unlock()
 			return
 		}
-		p = newPod(k, obj)
+		p = lifecycle.New(k.host, obj)
 		n.byUID[obj.UID] = p
 	}
 	n.mu.Unlock()
-	if p.see(obj) {
+	if p.See(obj) {
 		n.queue.Add(obj.UID)
 	}
 }
@@ -114,9 +110,7 @@ func (n *Nodes) removed(uid types.UID) {
 	p := n.byUID[uid]
 	n.mu.Unlock()
 	if p != nil {
-		p.inbox.Lock()
-		p.gone = true
-		p.inbox.Unlock()
+		p.Gone()
 		n.queue.Add(uid)
 	}
 }
@@ -125,7 +119,7 @@ func (n *Nodes) enqueueNode(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for uid, p := range n.byUID {
-		if p.kubelet.name == name {
+		if p.Node.Name == name {
 			n.queue.Add(uid)
 		}
 	}
@@ -135,25 +129,23 @@ func (n *Nodes) enqueueNode(name string) {
 // brings the volumes of running ones up to date.
 func (n *Nodes) sourceChanged(namespace, name string, visit func(*v1.Pod, podutil.Visitor) bool) {
 	n.mu.Lock()
-	var users []*pod
+	var users []*lifecycle.Pod
 	for _, p := range n.byUID {
-		if p.namespace == namespace {
+		if p.Namespace == namespace {
 			users = append(users, p)
 		}
 	}
 	n.mu.Unlock()
 	for _, p := range users {
-		obj := p.latest()
+		obj := p.Latest()
 		uses := false
 		visit(obj, func(have string) bool {
 			uses = uses || have == name
 			return !uses
 		})
 		if uses {
-			p.inbox.Lock()
-			p.sourcesChanged = true
-			p.inbox.Unlock()
-			n.queue.Add(p.uid)
+			p.SourcesChanged()
+			n.queue.Add(p.UID)
 		}
 	}
 }
@@ -176,29 +168,29 @@ func (n *Nodes) step(uid types.UID) {
 	n.mu.Lock()
 	p := n.byUID[uid]
 	n.mu.Unlock()
-	if p == nil || n.ctx.Err() != nil || p.kubelet.stopped() {
+	if p == nil || n.ctx.Err() != nil || n.byName[p.Node.Name].stopped() {
 		return
 	}
-	err := p.sync(n.ctx)
+	err := p.Sync(n.ctx)
 	if err != nil && n.ctx.Err() == nil {
 		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			klog.FromContext(n.ctx).Error(err, "Failed to sync the Pod, will try again", "pod", klog.KRef(p.namespace, p.name))
+			klog.FromContext(n.ctx).Error(err, "Failed to sync the Pod, will try again", "pod", klog.KRef(p.Namespace, p.Name))
 		}
-		p.wakeIn(retryAfter)
+		p.Retry()
 	}
 }
 
 // stopPods ends every container, when the engine ends. Nothing is reported.
 func (n *Nodes) stopPods() {
 	n.mu.Lock()
-	var all []*pod
+	var all []*lifecycle.Pod
 	for _, p := range n.byUID {
 		all = append(all, p)
 	}
 	n.mu.Unlock()
 	var each sync.WaitGroup
 	for _, p := range all {
-		each.Go(p.abandon)
+		each.Go(p.Abandon)
 	}
 	each.Wait()
 }
@@ -210,13 +202,8 @@ func (n *Nodes) forget(uid types.UID) {
 	delete(n.byUID, uid)
 }
 
-// newer reports whether a's version is later than b's. Versions of one store
-// are numbers that grow.
-func newer(a, b *v1.Pod) bool {
-	x, errX := strconv.ParseUint(a.ResourceVersion, 10, 64)
-	y, errY := strconv.ParseUint(b.ResourceVersion, 10, 64)
-	return errX == nil && errY == nil && x > y
-}
+// enqueue puts a Pod into the queue.
+func (n *Nodes) enqueue(uid types.UID) { n.queue.Add(uid) }
 
 // goWait runs f in a goroutine that Run waits for.
 func (n *Nodes) goWait(f func()) { n.running.Go(f) }

@@ -61,7 +61,7 @@ func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 	active, sandboxes := 0, 0
 	states := map[string]int{}
 	for _, p := range pods {
-		state := p.state()
+		state := p.State()
 		if !state.Finished {
 			active++
 		}
@@ -163,9 +163,9 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 	used, _ := m.kubelet.cluster.NodeUsage(node)
 	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.kubelet.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.kubelet.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()))
 	for _, p := range m.kubelet.here() {
-		obj, state := p.latest(), p.state()
+		obj, state := p.Latest(), p.State()
 		total, memory := time.Duration(0), uint64(0)
-		labels := map[string]string{kubelettypes.KubernetesPodNameLabel: p.name, kubelettypes.KubernetesPodNamespaceLabel: p.namespace}
+		labels := map[string]string{kubelettypes.KubernetesPodNameLabel: p.Name, kubelettypes.KubernetesPodNamespaceLabel: p.Namespace}
 		for _, r := range state.Running {
 			used := usage(obj, r.Spec)
 			cpu, here := cpuTime(used, r.StartedAt), uint64(used.Memory().Value())

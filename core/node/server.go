@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubetab/kubetab/core/node/kubeletapi"
+	"github.com/kubetab/kubetab/core/node/lifecycle"
 	"github.com/kubetab/kubetab/core/node/network"
 )
 
@@ -129,17 +130,17 @@ func (n *Nodes) ofDialled(answer func(*kubelet, http.ResponseWriter, *http.Reque
 }
 
 // here returns the Pods that the kubelet runs, in the order of their namespaces and names.
-func (k *kubelet) here() []*pod {
+func (k *kubelet) here() []*lifecycle.Pod {
 	k.cluster.mu.Lock()
-	var here []*pod
+	var here []*lifecycle.Pod
 	for _, p := range k.cluster.byUID {
-		if p.kubelet == k {
+		if p.Node == k.host {
 			here = append(here, p)
 		}
 	}
 	k.cluster.mu.Unlock()
-	slices.SortFunc(here, func(a, b *pod) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
+	slices.SortFunc(here, func(a, b *lifecycle.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	return here
 }
@@ -148,7 +149,7 @@ func (k *kubelet) here() []*pod {
 func (k *kubelet) listPods(w http.ResponseWriter, _ *http.Request) {
 	list := v1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []v1.Pod{}}
 	for _, p := range k.here() {
-		list.Items = append(list.Items, *p.latest())
+		list.Items = append(list.Items, *p.Latest())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(list)
@@ -167,5 +168,5 @@ func (n *Nodes) find(namespace, name string) (kubeletapi.Pod, error) {
 	if p == nil {
 		return kubeletapi.Pod{}, fmt.Errorf("pod %q not found in pod manager", name)
 	}
-	return kubeletapi.Pod{Name: p.name, UID: string(p.uid), Container: p.container, Listening: p.listening}, nil
+	return kubeletapi.Pod{Name: p.Name, UID: string(p.UID), Container: p.Container, Listening: p.Listening}, nil
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubetab/kubetab/core/node/lifecycle"
 )
 
 // statistics are a kubelet's, in the shape that upstream's collectors ask for
@@ -44,9 +46,9 @@ func (s statistics) GetCPUAndMemoryStats(context.Context) (*statsapi.Summary, er
 }
 
 // podStats returns the statistics of a Pod, and false if nothing of it runs.
-func podStats(p *pod, now metav1.Time) (statsapi.PodStats, bool) {
-	obj, state := p.latest(), p.state()
-	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.name, Namespace: p.namespace, UID: string(p.uid)}, StartTime: state.Started}
+func podStats(p *lifecycle.Pod, now metav1.Time) (statsapi.PodStats, bool) {
+	obj, state := p.Latest(), p.State()
+	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.Name, Namespace: p.Namespace, UID: string(p.UID)}, StartTime: state.Started}
 	cpu, total, memory := uint64(0), uint64(0), uint64(0)
 	for _, r := range state.Running {
 		used, started := usage(obj, r.Spec), metav1.NewTime(r.StartedAt)

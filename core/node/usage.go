@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/metrics"
+
+	"github.com/kubetab/kubetab/core/node/lifecycle"
 )
 
 // usageWindow is the window over which metrics say that they measured.
@@ -29,7 +31,7 @@ func (n *Nodes) PodUsage(obj *v1.Pod) (metrics.PodMetrics, bool) {
 		ObjectMeta: metav1.ObjectMeta{Name: obj.Name, Namespace: obj.Namespace, Labels: obj.Labels, CreationTimestamp: metav1.NewTime(n.clock.Now())},
 		Timestamp:  metav1.NewTime(n.clock.Now()), Window: metav1.Duration{Duration: usageWindow},
 	}
-	for _, r := range p.state().Running {
+	for _, r := range p.State().Running {
 		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: r.Spec.Name, Usage: usage(obj, r.Spec)})
 	}
 	return m, len(m.Containers) > 0
@@ -44,7 +46,7 @@ func (n *Nodes) NodeUsage(node *v1.Node) (metrics.NodeMetrics, bool) {
 	}
 	cpu, memory := resource.NewMilliQuantity(80+int64(hash(node.Name)%40), resource.DecimalSI), resource.NewQuantity(600<<20, resource.BinarySI)
 	for _, p := range k.here() {
-		if m, ok := n.PodUsage(p.latest()); ok {
+		if m, ok := n.PodUsage(p.Latest()); ok {
 			for _, c := range m.Containers {
 				cpu.Add(*c.Usage.Cpu())
 				memory.Add(*c.Usage.Memory())
@@ -77,7 +79,7 @@ func usage(obj *v1.Pod, c *v1.Container) v1.ResourceList {
 		memory = max(q.Value()*(40+jitter)/100, 1<<20)
 	}
 	u[v1.ResourceCPU], u[v1.ResourceMemory] = *resource.NewMilliQuantity(cpu, resource.DecimalSI), *resource.NewQuantity(memory, resource.BinarySI)
-	for _, part := range strings.Split(annotation(obj, AnnotationUsage, c.Name), ",") {
+	for _, part := range strings.Split(lifecycle.Annotation(obj, lifecycle.AnnotationUsage, c.Name), ",") {
 		name, text, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if q, err := resource.ParseQuantity(text); ok && err == nil {
 			u[v1.ResourceName(name)] = q

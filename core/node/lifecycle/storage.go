@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
@@ -28,9 +28,6 @@ const (
 	containerStorageMessage = "Container %s exceeded its local ephemeral storage limit %q. "
 )
 
-// defaultStorage is Config.Storage, if that is zero.
-const defaultStorage = 1 << 30
-
 // storageLimit is the limit of a Pod's ephemeral storage, or 0 if it has none.
 func storageLimit(obj *v1.Pod) int64 {
 	limit := resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})[v1.ResourceEphemeralStorage]
@@ -41,7 +38,7 @@ func storageLimit(obj *v1.Pod) int64 {
 // size is the smallest of the volume's limit, the Pod's memory limit and the
 // node's memory (pkg/volume/emptydir, calculateEmptyDirMemorySize).
 func (v *volumes) own(obj *v1.Pod, name string, source *v1.EmptyDirVolumeSource, dir *container.File) {
-	disk, limit := v.pod.cluster.disk, int64(0)
+	disk, limit := v.pod.cluster.Disk, int64(0)
 	if source.SizeLimit != nil {
 		limit = max(source.SizeLimit.Value(), 0)
 	}
@@ -50,7 +47,7 @@ func (v *volumes) own(obj *v1.Pod, name string, source *v1.EmptyDirVolumeSource,
 		disk.Own(dir, v.empty[name])
 		return
 	}
-	size := v.pod.kubelet.capacity.Memory().Value()
+	size := v.pod.Node.Capacity.Memory().Value()
 	if memory := resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})[v1.ResourceMemory]; memory.Value() > 0 {
 		size = min(size, memory.Value())
 	}
@@ -69,19 +66,19 @@ func (v *volumes) discard() {
 		t.Discard()
 	}
 	for _, root := range v.roots {
-		v.pod.cluster.disk.Discard(root)
+		v.pod.cluster.Disk.Discard(root)
 	}
 }
 
 // overStorage is called when something of the Pod's has outgrown its limit. It
 // must not block.
-func (p *pod) overStorage() {
-	p.cluster.clock.AfterFunc(evictionPeriod, func() { p.cluster.queue.Add(p.uid) })
+func (p *Pod) overStorage() {
+	p.cluster.Clock.AfterFunc(evictionPeriod, func() { p.cluster.Enqueue(p.UID) })
 }
 
 // outgrown ends a Pod that takes more ephemeral storage than it may, as upstream's
 // eviction manager does in localStorageEviction.
-func (p *pod) outgrown(obj *v1.Pod, now time.Time) {
+func (p *Pod) outgrown(obj *v1.Pod, now time.Time) {
 	if p.mounts == nil || kubelettypes.IsCriticalPod(obj) {
 		return
 	}

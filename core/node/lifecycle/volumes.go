@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ import (
 // Pod is mounted only as far as it can fail; files are made when a process
 // first looks, so that a thousand servers that read none cost none.
 type volumes struct {
-	pod *pod
+	pod *Pod
 
 	mu       sync.Mutex
 	roots    map[string]*container.File
@@ -41,9 +41,9 @@ type volumes struct {
 
 // prepare checks the Pod's volumes. It returns the volumes, or a message for
 // each that cannot be mounted.
-func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
+func (p *Pod) prepare(obj *v1.Pod) (*volumes, []string) {
 	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}, layers: map[*record]*container.Quota{}, empty: map[string]*container.Quota{}}
-	v.storage = p.cluster.disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
+	v.storage = p.cluster.Disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
 	var failed []string
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
@@ -59,20 +59,20 @@ func (p *pod) prepare(obj *v1.Pod) (*volumes, []string) {
 			claim = obj.Name + "-" + vol.Name
 		}
 		if claim != "" {
-			pvc, err := p.cluster.claims.PersistentVolumeClaims(p.namespace).Get(claim)
+			pvc, err := p.cluster.Claims.PersistentVolumeClaims(p.Namespace).Get(claim)
 			switch {
 			case err != nil:
-				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: failed to fetch PVC from API server: %v", vol.Name, vol.Name, p.namespace, claim, err))
+				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: failed to fetch PVC from API server: %v", vol.Name, vol.Name, p.Namespace, claim, err))
 				continue
 			case pvc.Spec.VolumeName == "" || pvc.Status.Phase != v1.ClaimBound:
-				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: PVC is not bound", vol.Name, vol.Name, p.namespace, claim))
+				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: PVC is not bound", vol.Name, vol.Name, p.Namespace, claim))
 				continue
 			}
-			v.roots[vol.Name] = p.cluster.persistent(pvc.Spec.VolumeName)
+			v.roots[vol.Name] = p.cluster.Volume(pvc.Spec.VolumeName)
 			continue
 		}
 		if vol.HostPath != nil {
-			v.roots[vol.Name] = p.cluster.disk.Sub(p.kubelet.hostPath, vol.HostPath.Path)
+			v.roots[vol.Name] = p.cluster.Disk.Sub(p.Node.HostPath, vol.HostPath.Path)
 		}
 	}
 	if len(failed) > 0 {
@@ -143,7 +143,7 @@ func modeOr(mode *int32) *int32 {
 }
 
 func (v *volumes) configMap(name string, items []v1.KeyToPath, mode *int32, opt *bool) (map[string]container.Content, error) {
-	m, err := v.pod.cluster.configMaps.ConfigMaps(v.pod.namespace).Get(name)
+	m, err := v.pod.cluster.ConfigMaps.ConfigMaps(v.pod.Namespace).Get(name)
 	if err != nil {
 		if !optional(opt) || !apierrors.IsNotFound(err) {
 			return nil, err
@@ -155,7 +155,7 @@ func (v *volumes) configMap(name string, items []v1.KeyToPath, mode *int32, opt 
 }
 
 func (v *volumes) secret(name string, items []v1.KeyToPath, mode *int32, opt *bool) (map[string]container.Content, error) {
-	s, err := v.pod.cluster.secrets.Secrets(v.pod.namespace).Get(name)
+	s, err := v.pod.cluster.Secrets.Secrets(v.pod.Namespace).Get(name)
 	if err != nil {
 		if !optional(opt) || !apierrors.IsNotFound(err) {
 			return nil, err
@@ -167,7 +167,7 @@ func (v *volumes) secret(name string, items []v1.KeyToPath, mode *int32, opt *bo
 }
 
 func (v *volumes) downward(obj *v1.Pod, items []v1.DownwardAPIVolumeFile, mode *int32) (map[string]container.Content, error) {
-	payload, err := downwardapi.CollectData(items, obj, allocatable{of: v.pod.kubelet.capacity}, modeOr(mode), nil)
+	payload, err := downwardapi.CollectData(items, obj, allocatable{of: v.pod.Node.Capacity}, modeOr(mode), nil)
 	return contents(payload), err
 }
 
@@ -181,7 +181,7 @@ func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func()
 	return func() []byte {
 		mu.Lock()
 		defer mu.Unlock()
-		if text != nil && p.cluster.clock.Now().Before(renew) {
+		if text != nil && p.cluster.Clock.Now().Before(renew) {
 			return text
 		}
 		request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
@@ -191,13 +191,13 @@ func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func()
 		if s.Audience != "" {
 			request.Spec.Audiences = []string{s.Audience}
 		}
-		got, err := p.cluster.config.Client.CoreV1().ServiceAccounts(p.namespace).CreateToken(p.cluster.background(), obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
+		got, err := p.cluster.Client.CoreV1().ServiceAccounts(p.Namespace).CreateToken(p.cluster.Context(), obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
 		if err != nil {
-			klog.FromContext(p.cluster.background()).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
+			klog.FromContext(p.cluster.Context()).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
 			return text
 		}
 		text = []byte(got.Status.Token)
-		renew = p.cluster.clock.Now().Add(time.Until(got.Status.ExpirationTimestamp.Time) * 4 / 5)
+		renew = p.cluster.Clock.Now().Add(time.Until(got.Status.ExpirationTimestamp.Time) * 4 / 5)
 		return text
 	}
 }
@@ -209,7 +209,7 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 		return
 	}
 	v.filled = true
-	disk := v.pod.cluster.disk
+	disk := v.pod.cluster.Disk
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
 		if v.roots[vol.Name] != nil {
@@ -239,7 +239,7 @@ func (v *volumes) refresh(obj *v1.Pod) {
 			continue
 		}
 		if files, err := v.payload(obj, vol, true); err == nil {
-			v.pod.cluster.disk.Project(v.roots[vol.Name], files)
+			v.pod.cluster.Disk.Project(v.roots[vol.Name], files)
 		}
 	}
 }
@@ -249,9 +249,9 @@ func (v *volumes) refresh(obj *v1.Pod) {
 func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	obj := v.pod.latest() // with the addresses that the status has by now
+	obj := v.pod.Latest() // with the addresses that the status has by now
 	v.fillLocked(obj)
-	disk := v.pod.cluster.disk
+	disk := v.pod.cluster.Disk
 	t := image.Tree(disk)
 	rec := v.pod.containers[c.Name]
 	if last := v.trees[rec]; last != nil {
@@ -313,5 +313,5 @@ func (v *volumes) message(i *instance) string {
 		return ""
 	}
 	delete(v.messages, i.of)
-	return string(v.pod.cluster.disk.Data(file))
+	return string(v.pod.cluster.Disk.Data(file))
 }

@@ -1,8 +1,9 @@
-package node
+package lifecycle
 
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,15 +21,16 @@ import (
 	"github.com/kubetab/kubetab/core/node/container"
 )
 
-// pod is what a kubelet knows of one Pod.
-type pod struct {
-	kubelet         *kubelet
-	cluster         *Nodes // of the kubelet
-	uid             types.UID
-	namespace, name string
+// Pod is what a kubelet knows of one Pod.
+type Pod struct {
+	Node            *Node // that it runs on
+	UID             types.UID
+	Namespace, Name string
+
+	cluster *Cluster // of the node
 
 	// The inbox takes what happens elsewhere. It is the only lock that other
-	// goroutines than the one in sync need, and sync holds it only to empty it.
+	// goroutines than the one in Sync need, and Sync holds it only to empty it.
 	inbox          sync.Mutex
 	obj            *v1.Pod // as last seen or written
 	gone           bool    // from the API
@@ -39,7 +41,7 @@ type pod struct {
 
 	alive atomic.Pointer[[]*container.Container] // that run, for the network
 
-	// The rest belongs to sync; mu lets the kubelet's API read it meanwhile.
+	// The rest belongs to Sync; mu lets Container and State read it meanwhile.
 	mu         sync.Mutex
 	admitted   bool
 	started    metav1.Time // status.startTime
@@ -55,8 +57,12 @@ type pod struct {
 	failed     *v1.PodStatus // phase, reason and message that it fails with
 	finished   bool          // nothing runs any more and nothing will
 	deleted    bool          // the final deletion has been asked for
-	next       time.Time     // when sync has something to do; zero: never
+	next       time.Time     // when Sync has something to do; zero: never
 }
+
+// retryAfter is how long a Pod waits whose step failed because the API server
+// did not do what it was asked.
+const retryAfter = time.Second
 
 // exit is a process that has ended.
 type exit struct {
@@ -65,22 +71,23 @@ type exit struct {
 	at   time.Time
 }
 
-func newPod(k *kubelet, obj *v1.Pod) *pod {
-	p := &pod{kubelet: k, cluster: k.cluster, uid: obj.UID, namespace: obj.Namespace, name: obj.Name, obj: obj, containers: map[string]*record{}}
+// New returns a Pod of a node, of which nothing runs yet.
+func New(node *Node, obj *v1.Pod) *Pod {
+	p := &Pod{Node: node, UID: obj.UID, Namespace: obj.Namespace, Name: obj.Name, cluster: node.Cluster, obj: obj, containers: map[string]*record{}}
 	p.adopt(obj)
 	return p
 }
 
 // adopt makes records of the containers in the spec that have none, with what
 // the API says of earlier runs.
-func (p *pod) adopt(obj *v1.Pod) {
+func (p *Pod) adopt(obj *v1.Pod) {
 	add := func(kind kind, c *v1.Container, statuses []v1.ContainerStatus) {
 		if have := p.containers[c.Name]; have != nil {
 			have.spec = c
 			return
 		}
 		r := &record{pod: p, kind: kind, spec: c}
-		r.restore(podutil.GetExistingContainerStatus(statuses, c.Name), p.cluster.clock.Now())
+		r.restore(podutil.GetExistingContainerStatus(statuses, c.Name), p.cluster.Clock.Now())
 		p.containers[c.Name] = r
 		p.order = append(p.order, r)
 	}
@@ -101,8 +108,9 @@ func (p *pod) adopt(obj *v1.Pod) {
 	}
 }
 
-// see takes in a newer version. It reports whether there may be something to do.
-func (p *pod) see(obj *v1.Pod) bool {
+// See takes in a newer version of the Pod. It reports whether there may be something
+// to do: then the Pod belongs into the queue.
+func (p *Pod) See(obj *v1.Pod) bool {
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
 	if newer(p.obj, obj) {
@@ -122,24 +130,53 @@ func asksMore(was, now *v1.Pod) bool {
 		!equality.Semantic.DeepEqual(was.Spec, now.Spec)
 }
 
-func (p *pod) latest() *v1.Pod {
+// newer reports whether a's version is later than b's. Versions of one store
+// are numbers that grow.
+func newer(a, b *v1.Pod) bool {
+	x, errX := strconv.ParseUint(a.ResourceVersion, 10, 64)
+	y, errY := strconv.ParseUint(b.ResourceVersion, 10, 64)
+	return errX == nil && errY == nil && x > y
+}
+
+// Gone says that the Pod is gone from the API: its next step, for which the caller puts
+// it into the queue, ends at once what is left of it.
+func (p *Pod) Gone() {
+	p.inbox.Lock()
+	p.gone = true
+	p.inbox.Unlock()
+}
+
+// SourcesChanged says that a ConfigMap, a Secret or a claim that the Pod uses is
+// there or has changed. The next step, for which the caller puts the Pod into the queue,
+// takes that in.
+func (p *Pod) SourcesChanged() {
+	p.inbox.Lock()
+	p.sourcesChanged = true
+	p.inbox.Unlock()
+}
+
+// Latest returns the Pod as last seen or written. It is not to be changed.
+func (p *Pod) Latest() *v1.Pod {
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
 	return p.obj
 }
 
+// Retry puts the Pod into the queue a while after a step that has failed.
+func (p *Pod) Retry() { p.wakeIn(retryAfter) }
+
 // wakeIn puts the Pod into the queue after a while.
-func (p *pod) wakeIn(d time.Duration) {
+func (p *Pod) wakeIn(d time.Duration) {
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.timer = p.cluster.clock.AfterFunc(d, func() { p.cluster.queue.Add(p.uid) })
+	p.timer = p.cluster.Clock.AfterFunc(d, func() { p.cluster.Enqueue(p.UID) })
 }
 
-// at notes that sync has something to do at t.
-func (p *pod) at(t time.Time) {
+// at notes that Sync has something to do at t.
+func (p *Pod) at(t time.Time) {
 	if p.next.IsZero() || t.Before(p.next) {
 		p.next = t
 	}
@@ -154,7 +191,7 @@ type inboxed struct {
 	results []probeResult
 }
 
-func (p *pod) open() inboxed {
+func (p *Pod) open() inboxed {
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
 	in := inboxed{p.obj, p.gone, p.sourcesChanged, p.exits, p.results}
@@ -162,21 +199,21 @@ func (p *pod) open() inboxed {
 	return in
 }
 
-// sync takes the Pod one step forward: it takes in what has happened, does what
+// Sync takes the Pod one step forward: it takes in what has happened, does what
 // is due, reports what has changed, and sets the timer for what comes next. The
-// error is the API server's.
-func (p *pod) sync(ctx context.Context) error {
+// error is the API server's. One goroutine may call it at a time.
+func (p *Pod) Sync(ctx context.Context) error {
 	p.mu.Lock()
 	in := p.open()
 	p.next = time.Time{}
 	if in.gone {
 		p.mu.Unlock()
-		p.abandon()
+		p.Abandon()
 		p.release()
-		p.cluster.forget(p.uid)
+		p.cluster.Forget(p.UID)
 		return nil
 	}
-	now := p.cluster.clock.Now()
+	now := p.cluster.Clock.Now()
 	obj := in.obj
 	p.adopt(obj)
 	for _, e := range in.exits {
@@ -198,7 +235,7 @@ func (p *pod) sync(ctx context.Context) error {
 	p.mu.Unlock()
 
 	if finished || status.Phase == v1.PodSucceeded || status.Phase == v1.PodFailed {
-		p.kubelet.release(p.uid) // before the scheduler reads that there is room again
+		p.Node.Release(p.UID) // before the scheduler reads that there is room again
 	}
 	if !unseen {
 		if err := p.report(ctx, obj, status); err != nil {
@@ -214,13 +251,13 @@ func (p *pod) sync(ctx context.Context) error {
 		}
 	}
 	if !next.IsZero() {
-		p.wakeIn(max(next.Sub(p.cluster.clock.Now()), 0))
+		p.wakeIn(max(next.Sub(p.cluster.Clock.Now()), 0))
 	}
 	return nil
 }
 
 // refreshAlive tells the network which containers run.
-func (p *pod) refreshAlive() {
+func (p *Pod) refreshAlive() {
 	var alive []*container.Container
 	for _, r := range p.order {
 		if r.running() {
@@ -236,7 +273,7 @@ func terminal(obj *v1.Pod) bool {
 
 // advance does what is due. It is upstream's SyncPod, SyncTerminatingPod and
 // SyncTerminatedPod in one, taken as far as it goes at this moment.
-func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
+func (p *Pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 	if p.finished {
 		return
 	}
@@ -250,7 +287,7 @@ func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 		case obj.DeletionTimestamp != nil, terminal(obj):
 			p.end(obj, now, "", nil)
 		case !p.admitted:
-			if reason, message, ok := p.kubelet.admit(obj); !ok {
+			if reason, message, ok := p.Node.Admit(obj); !ok {
 				p.event(obj, nil, v1.EventTypeWarning, reason, message)
 				p.failed = &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
 				p.finished = true
@@ -280,7 +317,7 @@ func (p *pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 }
 
 // deadline ends a Pod that has been active for too long.
-func (p *pod) deadline(obj *v1.Pod, now time.Time) {
+func (p *Pod) deadline(obj *v1.Pod, now time.Time) {
 	limit := obj.Spec.ActiveDeadlineSeconds
 	if limit == nil {
 		return
@@ -297,7 +334,7 @@ func (p *pod) deadline(obj *v1.Pod, now time.Time) {
 
 // evicted ends a Pod that is asked to be evicted, as a kubelet under pressure
 // does.
-func (p *pod) evicted(obj *v1.Pod, now time.Time) {
+func (p *Pod) evicted(obj *v1.Pod, now time.Time) {
 	resource := obj.Annotations[AnnotationEvict]
 	if resource == "" {
 		return
@@ -310,11 +347,11 @@ func (p *pod) evicted(obj *v1.Pod, now time.Time) {
 }
 
 // report writes the status if it differs from what the API has.
-func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) error {
+func (p *Pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) error {
 	if equality.Semantic.DeepEqual(obj.Status, status) {
 		return nil
 	}
-	written, _, unchanged, err := statusutil.PatchPodStatus(ctx, p.cluster.config.Client, p.namespace, p.name, p.uid, obj.Status, status)
+	written, _, unchanged, err := statusutil.PatchPodStatus(ctx, p.cluster.Client, p.Namespace, p.Name, p.UID, obj.Status, status)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil // its deletion is on the way
@@ -332,15 +369,15 @@ func (p *pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 	// What was written comes back with all that others have written meanwhile,
 	// such as a deletion, and by then is nothing new to see.
 	if asksMore(p.obj, written) {
-		p.cluster.queue.Add(p.uid)
+		p.cluster.Enqueue(p.UID)
 	}
 	p.obj = written
 	return nil
 }
 
 // delete removes the Pod from the API once nothing of it is left.
-func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
-	err := p.cluster.config.Client.CoreV1().Pods(p.namespace).Delete(ctx, p.name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.uid))})
+func (p *Pod) delete(ctx context.Context, obj *v1.Pod) error {
+	err := p.cluster.Client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(p.UID))})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return err
 	}
@@ -351,8 +388,8 @@ func (p *pod) delete(ctx context.Context, obj *v1.Pod) error {
 }
 
 // release gives back all that the Pod has of its node.
-func (p *pod) release() {
-	p.kubelet.release(p.uid)
+func (p *Pod) release() {
+	p.Node.Release(p.UID)
 	p.mu.Lock()
 	ip, host := p.ip, p.latestHostNetwork()
 	p.sandbox = false
@@ -361,14 +398,14 @@ func (p *pod) release() {
 	}
 	p.mu.Unlock()
 	if ip != "" && !host {
-		p.kubelet.leave(p, ip)
+		p.Node.Leave(p, ip)
 	}
 }
 
-func (p *pod) latestHostNetwork() bool { return p.latest().Spec.HostNetwork }
+func (p *Pod) latestHostNetwork() bool { return p.Latest().Spec.HostNetwork }
 
-// abandon ends what runs at once and reports nothing.
-func (p *pod) abandon() {
+// Abandon ends what runs at once and reports nothing.
+func (p *Pod) Abandon() {
 	p.inbox.Lock()
 	if p.timer != nil {
 		p.timer.Stop()
@@ -387,7 +424,7 @@ func (p *pod) abandon() {
 	}
 }
 
-func (p *pod) anyRunning() bool {
+func (p *Pod) anyRunning() bool {
 	for _, r := range p.order {
 		if r.running() {
 			return true
@@ -397,12 +434,12 @@ func (p *pod) anyRunning() bool {
 }
 
 // event records an event of the Pod, or of one of its containers.
-func (p *pod) event(obj *v1.Pod, c *v1.Container, kind, reason, message string) {
-	ref := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: p.namespace, Name: p.name, UID: p.uid, ResourceVersion: obj.ResourceVersion}
+func (p *Pod) event(obj *v1.Pod, c *v1.Container, kind, reason, message string) {
+	ref := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: obj.ResourceVersion}
 	if c != nil {
 		ref.FieldPath = fieldPath(obj, c.Name)
 	}
-	p.cluster.events.add(ref, kind, reason, message, p.kubelet.name)
+	p.cluster.Event(ref, kind, reason, message, p.Node.Name)
 }
 
 func fieldPath(obj *v1.Pod, name string) string {

@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	v1 "k8s.io/api/core/v1"
@@ -14,7 +14,7 @@ import (
 
 // status is the Pod's status as the kubelet sees it now. Conditions are made by
 // upstream's functions; what belongs to others is kept.
-func (p *pod) status(obj *v1.Pod) v1.PodStatus {
+func (p *Pod) status(obj *v1.Pod) v1.PodStatus {
 	old := obj.Status
 	s := *old.DeepCopy()
 	s.ObservedGeneration = obj.Generation
@@ -27,7 +27,7 @@ func (p *pod) status(obj *v1.Pod) v1.PodStatus {
 	}
 	s.StartTime = &p.started
 	s.QOSClass = v1qos.GetPodQOS(obj)
-	s.HostIP, s.HostIPs = p.kubelet.ip, []v1.HostIP{{IP: p.kubelet.ip}}
+	s.HostIP, s.HostIPs = p.Node.IP, []v1.HostIP{{IP: p.Node.IP}}
 	if p.ip != "" {
 		s.PodIP, s.PodIPs = p.ip, []v1.PodIP{{IP: p.ip}}
 	}
@@ -87,12 +87,12 @@ func (p *pod) status(obj *v1.Pod) v1.PodStatus {
 }
 
 // touched reports whether anything of the Pod has run here.
-func (p *pod) touched() bool { return p.mounts != nil || p.failed != nil || p.ending != nil }
+func (p *Pod) touched() bool { return p.mounts != nil || p.failed != nil || p.ending != nil }
 
 // stamp keeps the time of conditions that have not changed, as upstream's
 // status manager does.
-func (p *pod) stamp(s, old *v1.PodStatus) {
-	now := metav1.NewTime(p.cluster.clock.Now())
+func (p *Pod) stamp(s, old *v1.PodStatus) {
+	now := metav1.NewTime(p.cluster.Clock.Now())
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		_, was := podutil.GetPodConditionFromList(old.Conditions, c.Type)
@@ -112,7 +112,7 @@ func (p *pod) stamp(s, old *v1.PodStatus) {
 
 // sandboxStatus says whether the Pod has its network, in a container runtime's
 // words, which is where upstream takes it from.
-func (p *pod) sandboxStatus(obj *v1.Pod) *kubecontainer.PodStatus {
+func (p *Pod) sandboxStatus(obj *v1.Pod) *kubecontainer.PodStatus {
 	s := &kubecontainer.PodStatus{}
 	if p.sandbox {
 		network := runtimeapi.NamespaceMode_POD
@@ -130,7 +130,7 @@ func (p *pod) sandboxStatus(obj *v1.Pod) *kubecontainer.PodStatus {
 	return s
 }
 
-func (p *pod) containerStatus(obj *v1.Pod, r *record, hasInit bool) v1.ContainerStatus {
+func (p *Pod) containerStatus(obj *v1.Pod, r *record, hasInit bool) v1.ContainerStatus {
 	c := v1.ContainerStatus{Name: r.spec.Name, Image: r.spec.Image, RestartCount: r.restarts, Started: ptr.To(false)}
 	if r.kind == ephemeral {
 		c.Started = nil

@@ -1,15 +1,30 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubernetes/pkg/kubelet/events"
 	"k8s.io/kubernetes/pkg/util/parsers"
 
+	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/node/container"
 )
+
+const (
+	backOffMin = 10 * time.Second
+	backOffMax = 5 * time.Minute
+)
+
+// NewBackOff returns a back-off for Cluster.Restarts or Cluster.Pulls, as long as a
+// kubelet's.
+func NewBackOff(c *clock.Clock) *flowcontrol.Backoff {
+	b := flowcontrol.NewBackOff(backOffMin, backOffMax)
+	b.Clock = c
+	return b
+}
 
 // showFailure is how long a container says ErrImagePull before it says
 // ImagePullBackOff. A real kubelet takes until its next sync.
@@ -32,7 +47,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		r.wait("InvalidImageName", message, time.Time{})
 		return false
 	}
-	key := string(p.uid) + "_" + name
+	key := string(p.UID) + "_" + name
 	if !r.pullUntil.IsZero() { // a pull is going on
 		if now.Before(r.pullUntil) {
 			p.at(r.pullUntil)
@@ -41,7 +56,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		return r.pulled(obj, now, key)
 	}
 
-	present := p.kubelet.hasImage(name)
+	present := p.Node.HasImage(name)
 	if present && r.spec.ImagePullPolicy != v1.PullAlways {
 		image, err := container.Resolve(name)
 		if err == nil {
@@ -59,14 +74,14 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		r.wait(events.ErrImageNeverPullPolicy, message, now.Add(backOffMin))
 		return false
 	}
-	if p.cluster.pulls.IsInBackOffSinceUpdate(key, now) {
+	if p.cluster.Pulls.IsInBackOffSinceUpdate(key, now) {
 		message := fmt.Sprintf("Back-off pulling image %q", name)
 		p.event(obj, r.spec, v1.EventTypeNormal, events.BackOffPullImage, message)
 		warn(events.FailedToCreateContainer, "Error: ImagePullBackOff")
 		if r.pullError != "" {
 			message += ": ErrImagePull: " + r.pullError
 		}
-		r.wait("ImagePullBackOff", message, r.failedAt.Add(p.cluster.pulls.Get(key)))
+		r.wait("ImagePullBackOff", message, r.failedAt.Add(p.cluster.Pulls.Get(key)))
 		return false
 	}
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PullingImage, fmt.Sprintf("Pulling image %q", name))
@@ -86,20 +101,20 @@ func (r *record) pulled(obj *v1.Pod, now time.Time, key string) bool {
 	took := r.pullUntil.Sub(r.pulling)
 	r.pulling, r.pullUntil = time.Time{}, time.Time{}
 	image, err := container.Resolve(name)
-	if annotation(obj, AnnotationImagePull, r.spec.Name) == "fail" {
+	if Annotation(obj, AnnotationImagePull, r.spec.Name) == "fail" {
 		err = container.PullError{Message: fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: unexpected status: 500 Internal Server Error", name, name)}
 	}
 	if err != nil {
 		r.pullError, r.failedAt = err.Error(), now
 		p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToPullImage, fmt.Sprintf("Failed to pull image %q: %v", name, err))
 		p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToCreateContainer, "Error: ErrImagePull")
-		p.cluster.pulls.Next(key, now)
+		p.cluster.Pulls.Next(key, now)
 		r.wait("ErrImagePull", err.Error(), now.Add(showFailure))
 		return false
 	}
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PulledImage, fmt.Sprintf("Successfully pulled image %q in %v (%v including waiting). Image size: %v bytes.",
 		name, took.Truncate(time.Millisecond), took.Truncate(time.Millisecond), image.Size))
-	p.kubelet.keepImage(name)
+	p.Node.KeepImage(name)
 	r.image = image
 	return true
 }
@@ -107,7 +122,7 @@ func (r *record) pulled(obj *v1.Pod, now time.Time, key string) bool {
 // pullTime is how long a pull takes: what the Pod asks for, or what the image
 // takes. An image that cannot exist is known not to after a round trip.
 func pullTime(obj *v1.Pod, c, name string) time.Duration {
-	if d, err := time.ParseDuration(annotation(obj, AnnotationImagePull, c)); err == nil && d >= 0 {
+	if d, err := time.ParseDuration(Annotation(obj, AnnotationImagePull, c)); err == nil && d >= 0 {
 		return d
 	}
 	image, err := container.Resolve(name)

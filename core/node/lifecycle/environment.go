@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 // environment returns a container's variables, in the order in which later ones
 // win, as upstream's makeEnvironmentVariables. The error is what the Pod's
 // status shows, when a ConfigMap, a Secret or a key in one is missing.
-func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
+func (p *Pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
 	var result []v1.EnvVar
 	known := map[string]string{}
 	services, err := p.serviceVariables(obj)
@@ -32,7 +32,7 @@ func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
 		data := map[string]string{}
 		switch {
 		case from.ConfigMapRef != nil:
-			m, err := p.cluster.configMaps.ConfigMaps(p.namespace).Get(from.ConfigMapRef.Name)
+			m, err := p.cluster.ConfigMaps.ConfigMaps(p.Namespace).Get(from.ConfigMapRef.Name)
 			if err != nil {
 				if optional(from.ConfigMapRef.Optional) && apierrors.IsNotFound(err) {
 					continue
@@ -41,7 +41,7 @@ func (p *pod) environment(obj *v1.Pod, c *v1.Container) ([]v1.EnvVar, error) {
 			}
 			data = m.Data
 		case from.SecretRef != nil:
-			s, err := p.cluster.secrets.Secrets(p.namespace).Get(from.SecretRef.Name)
+			s, err := p.cluster.Secrets.Secrets(p.Namespace).Get(from.SecretRef.Name)
 			if err != nil {
 				if optional(from.SecretRef.Optional) && apierrors.IsNotFound(err) {
 					continue
@@ -92,7 +92,7 @@ func sortedKeys(m map[string]string) []string {
 
 // variable is the value of one entry of env. present is false where something
 // optional is missing.
-func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(string) string) (value string, present bool, err error) {
+func (p *Pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(string) string) (value string, present bool, err error) {
 	if e.ValueFrom == nil {
 		return expansion.Expand(e.Value, mapping), true, nil
 	}
@@ -102,16 +102,16 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 		return value, err == nil, err
 	case from.ResourceFieldRef != nil:
 		if from.ResourceFieldRef.ContainerName != "" && from.ResourceFieldRef.ContainerName != c.Name {
-			value, err = resourceutil.ExtractResourceValueByContainerNameAndNodeAllocatable(from.ResourceFieldRef, obj, from.ResourceFieldRef.ContainerName, p.kubelet.capacity)
+			value, err = resourceutil.ExtractResourceValueByContainerNameAndNodeAllocatable(from.ResourceFieldRef, obj, from.ResourceFieldRef.ContainerName, p.Node.Capacity)
 			return value, err == nil, err
 		}
 		filled := c.DeepCopy()
-		resourceutil.MergeContainerResourceLimits(filled, p.kubelet.capacity)
+		resourceutil.MergeContainerResourceLimits(filled, p.Node.Capacity)
 		value, err = resourceutil.ExtractContainerResourceValue(from.ResourceFieldRef, filled)
 		return value, err == nil, err
 	case from.ConfigMapKeyRef != nil:
 		ref := from.ConfigMapKeyRef
-		m, err := p.cluster.configMaps.ConfigMaps(p.namespace).Get(ref.Name)
+		m, err := p.cluster.ConfigMaps.ConfigMaps(p.Namespace).Get(ref.Name)
 		if err != nil {
 			if optional(ref.Optional) && apierrors.IsNotFound(err) {
 				return "", false, nil
@@ -120,12 +120,12 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 		}
 		value, ok := m.Data[ref.Key]
 		if !ok && !optional(ref.Optional) {
-			return "", false, fmt.Errorf("couldn't find key %v in ConfigMap %v/%v", ref.Key, p.namespace, ref.Name)
+			return "", false, fmt.Errorf("couldn't find key %v in ConfigMap %v/%v", ref.Key, p.Namespace, ref.Name)
 		}
 		return value, ok, nil
 	case from.SecretKeyRef != nil:
 		ref := from.SecretKeyRef
-		s, err := p.cluster.secrets.Secrets(p.namespace).Get(ref.Name)
+		s, err := p.cluster.Secrets.Secrets(p.Namespace).Get(ref.Name)
 		if err != nil {
 			if optional(ref.Optional) && apierrors.IsNotFound(err) {
 				return "", false, nil
@@ -134,7 +134,7 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 		}
 		value, ok := s.Data[ref.Key]
 		if !ok && !optional(ref.Optional) {
-			return "", false, fmt.Errorf("couldn't find key %v in Secret %v/%v", ref.Key, p.namespace, ref.Name)
+			return "", false, fmt.Errorf("couldn't find key %v in Secret %v/%v", ref.Key, p.Namespace, ref.Name)
 		}
 		return string(value), ok, nil
 	}
@@ -143,7 +143,7 @@ func (p *pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 
 // field is a field of the Pod for the downward API, as upstream's
 // podFieldSelectorRuntimeValue.
-func (p *pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
+func (p *Pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
 	path, _, err := podshelper.ConvertDownwardAPIFieldLabel(ref.APIVersion, ref.FieldPath, "")
 	if err != nil {
 		return "", err
@@ -154,7 +154,7 @@ func (p *pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
 	case "spec.serviceAccountName":
 		return obj.Spec.ServiceAccountName, nil
 	case "status.hostIP", "status.hostIPs":
-		return p.kubelet.ip, nil
+		return p.Node.IP, nil
 	case "status.podIP", "status.podIPs":
 		return p.ip, nil
 	}
@@ -163,8 +163,8 @@ func (p *pod) field(obj *v1.Pod, ref *v1.ObjectFieldSelector) (string, error) {
 
 // serviceVariables are those of the Service kubernetes and, unless the Pod says
 // otherwise, of the namespace's.
-func (p *pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
-	all, err := p.cluster.services.List(labels.Everything())
+func (p *Pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
+	all, err := p.cluster.Services.List(labels.Everything())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (p *pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
 		if !v1helper.IsServiceIPSet(s) {
 			continue
 		}
-		if s.Namespace == metav1.NamespaceDefault && s.Name == "kubernetes" || s.Namespace == p.namespace && links {
+		if s.Namespace == metav1.NamespaceDefault && s.Name == "kubernetes" || s.Namespace == p.Namespace && links {
 			mapped = append(mapped, s)
 		}
 	}

@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
@@ -32,11 +32,11 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 	requests := resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{})
 	p := r.pod
 	for name, q := range requests {
-		if limit, ok := p.kubelet.capacity[name]; ok && q.Cmp(limit) > 0 {
+		if limit, ok := p.Node.Capacity[name]; ok && q.Cmp(limit) > 0 {
 			return // it can never be given; the Pod keeps what it has
 		}
 	}
-	p.kubelet.resize(p.uid, requests)
+	p.Node.Resize(p.UID, requests)
 	for _, policy := range r.spec.ResizePolicy {
 		name := policy.ResourceName
 		was, is := i.resources, r.spec.Resources

@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ const (
 // start brings a Pod that is to run as far as it goes: volumes, network, init
 // containers one after the other, then all others. Containers that have ended
 // are started again, probed ones are probed.
-func (p *pod) start(obj *v1.Pod, now time.Time, in inboxed) {
+func (p *Pod) start(obj *v1.Pod, now time.Time, in inboxed) {
 	if p.mounts == nil && !p.mount(obj, now, in) {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *pod) start(obj *v1.Pod, now time.Time, in inboxed) {
 }
 
 // initialize runs the init containers. It reports whether the others may run.
-func (p *pod) initialize(obj *v1.Pod, now time.Time) bool {
+func (p *Pod) initialize(obj *v1.Pod, now time.Time) bool {
 	// Once a main container has run, the Pod stays initialized; sidecars that
 	// have ended are started again all the same.
 	begun := false
@@ -124,7 +124,7 @@ func (p *pod) initialize(obj *v1.Pod, now time.Time) bool {
 
 // unseen reports whether a container runs that the kubelet has not seen yet. It is
 // looked at again when the kubelet does.
-func (p *pod) unseen(now time.Time) bool {
+func (p *Pod) unseen(now time.Time) bool {
 	for _, r := range p.order {
 		if seen := r.seenAt(); p.ending == nil && now.Before(seen) {
 			p.at(seen)
@@ -136,7 +136,7 @@ func (p *pod) unseen(now time.Time) bool {
 
 // mount makes the Pod's volumes, which fails while something that they take
 // their files from is missing.
-func (p *pod) mount(obj *v1.Pod, now time.Time, in inboxed) bool {
+func (p *Pod) mount(obj *v1.Pod, now time.Time, in inboxed) bool {
 	if now.Before(p.mountAt) && !in.sources {
 		p.at(p.mountAt)
 		return false
@@ -159,12 +159,12 @@ func (p *pod) mount(obj *v1.Pod, now time.Time, in inboxed) bool {
 }
 
 // join gives the Pod its address in the network.
-func (p *pod) join(obj *v1.Pod) bool {
+func (p *Pod) join(obj *v1.Pod) bool {
 	if obj.Spec.HostNetwork {
-		p.ip, p.sandbox = p.kubelet.ip, true
+		p.ip, p.sandbox = p.Node.IP, true
 		return true
 	}
-	ip, err := p.kubelet.join(p)
+	ip, err := p.Node.Join(p)
 	if err != nil {
 		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): %v", err))
 		return false

@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"bytes"
@@ -95,7 +95,7 @@ func (r *record) ask(obj *v1.Pod, now time.Time, kind string, probe *v1.Probe) {
 	state.due = now.Add(time.Duration(max(probe.PeriodSeconds, 1)) * time.Second)
 	r.pod.at(state.due)
 	i := r.now
-	switch forced := annotation(obj, map[string]string{"Startup": AnnotationStartup, "Readiness": AnnotationReadiness, "Liveness": AnnotationLiveness}[kind], r.spec.Name); {
+	switch forced := Annotation(obj, map[string]string{"Startup": AnnotationStartup, "Readiness": AnnotationReadiness, "Liveness": AnnotationLiveness}[kind], r.spec.Name); {
 	case forced == "fail":
 		r.answered(obj, now, probeResult{i, kind, "failed as asked for by an annotation", false})
 		return
@@ -111,12 +111,12 @@ func (r *record) ask(obj *v1.Pod, now time.Time, kind string, probe *v1.Probe) {
 	// A command may take its time, which is the clock's.
 	state.asking = true
 	p := r.pod
-	p.cluster.goWait(func() {
+	p.cluster.Go(func() {
 		failed, broken := p.execProbe(i, probe)
 		p.inbox.Lock()
 		p.results = append(p.results, probeResult{i, kind, failed, broken})
 		p.inbox.Unlock()
-		p.cluster.queue.Add(p.uid)
+		p.cluster.Enqueue(p.UID)
 	})
 }
 
@@ -162,12 +162,12 @@ func (r *record) killGrace(obj *v1.Pod, probe *v1.Probe) time.Duration {
 }
 
 // execProbe runs a probe's command in the container.
-func (p *pod) execProbe(i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx, cancel := context.WithCancel(p.cluster.background())
+func (p *Pod) execProbe(i *instance, probe *v1.Probe) (failed string, broken bool) {
+	ctx, cancel := context.WithCancel(p.cluster.Context())
 	defer cancel()
 	limit := time.Duration(max(probe.TimeoutSeconds, 1)) * time.Second
 	late := make(chan struct{})
-	timer := p.cluster.clock.AfterFunc(limit, func() { close(late); cancel() })
+	timer := p.cluster.Clock.AfterFunc(limit, func() { close(late); cancel() })
 	defer timer.Stop()
 	var out bytes.Buffer
 	code, err := i.c.Exec(ctx, probe.Exec.Command, nil, &out, &out, false)
@@ -195,8 +195,8 @@ func emptyMark(text string) string {
 }
 
 // try asks a probe that takes no time here.
-func (p *pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx := p.cluster.background()
+func (p *Pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string, broken bool) {
+	ctx := p.cluster.Context()
 	switch {
 	case probe.HTTPGet != nil:
 		get := probe.HTTPGet

@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"crypto/rand"
@@ -29,7 +29,7 @@ const (
 
 // record is one container of a Pod's spec, through all its runs.
 type record struct {
-	pod  *pod
+	pod  *Pod
 	kind kind
 	spec *v1.Container
 
@@ -130,7 +130,7 @@ func (r *record) restartable(obj *v1.Pod) bool {
 }
 
 func (r *record) backOffKey() string {
-	return string(r.pod.uid) + "_" + r.spec.Name + "_" + r.spec.Image
+	return string(r.pod.UID) + "_" + r.spec.Name + "_" + r.spec.Image
 }
 
 // wait says why the container does not run, and when to look again.
@@ -191,16 +191,16 @@ func (r *record) backOff(obj *v1.Pod, now time.Time) bool {
 	p := r.pod
 	finished := r.now.ended.FinishedAt.Time
 	key := r.backOffKey()
-	if p.cluster.restarts.IsInBackOffSince(key, finished) {
-		d := p.cluster.restarts.Get(key)
-		full := fmt.Sprintf("%s_%s(%s)", p.name, p.namespace, p.uid)
+	if p.cluster.Restarts.IsInBackOffSince(key, finished) {
+		d := p.cluster.Restarts.Get(key)
+		full := fmt.Sprintf("%s_%s(%s)", p.Name, p.Namespace, p.UID)
 		if r.waiting == nil || r.waiting.Reason != "CrashLoopBackOff" {
 			p.event(obj, r.spec, v1.EventTypeWarning, events.BackOffStartContainer, fmt.Sprintf("Back-off restarting failed container %s in pod %s", r.spec.Name, full))
 		}
 		r.wait("CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s", d, r.spec.Name, full), finished.Add(d))
 		return true
 	}
-	p.cluster.restarts.Next(key, finished)
+	p.cluster.Restarts.Next(key, finished)
 	return false
 }
 
@@ -219,11 +219,11 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	}
 	image := r.image
 	spec := r.spec
-	c, err := container.Start(p.cluster.background(), container.Config{
-		Clock: p.cluster.clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
+	c, err := container.Start(p.cluster.Context(), container.Config{
+		Clock: p.cluster.Clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
 		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
 		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
-		Network: p.seen(), Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.goWait,
+		Network: p.seen(), Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.Go,
 		OnExit: func(code int) { p.exit(i, code) },
 	})
 	p.event(obj, r.spec, v1.EventTypeNormal, events.CreatedContainer, "Container created")
@@ -253,8 +253,8 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	r.wishes(obj, i)
 	if r.spec.Lifecycle != nil && r.spec.Lifecycle.PostStart != nil {
 		hook := r.spec.Lifecycle.PostStart
-		p.cluster.goWait(func() {
-			if err := p.hook(p.cluster.background(), i, hook); err != nil && c.Running() {
+		p.cluster.Go(func() {
+			if err := p.hook(p.cluster.Context(), i, hook); err != nil && c.Running() {
 				p.event(obj, spec, v1.EventTypeWarning, events.FailedPostStartHook, "PostStartHook failed")
 				p.event(obj, spec, v1.EventTypeNormal, events.KillingContainer, "FailedPostStartHook")
 				c.Kill()
@@ -270,12 +270,12 @@ func (r *record) wishes(obj *v1.Pod, i *instance) {
 		if !w.holds(r.restarts) {
 			return
 		}
-		i.timers = append(i.timers, r.pod.cluster.clock.AfterFunc(w.after, f))
+		i.timers = append(i.timers, r.pod.cluster.Clock.AfterFunc(w.after, f))
 	}
-	if w, ok := oomWish(annotation(obj, AnnotationOOM, r.spec.Name)); ok {
+	if w, ok := oomWish(Annotation(obj, AnnotationOOM, r.spec.Name)); ok {
 		set(w, func() { r.pod.oom(i) })
 	}
-	if w, ok := exitWish(annotation(obj, AnnotationExit, r.spec.Name)); ok {
+	if w, ok := exitWish(Annotation(obj, AnnotationExit, r.spec.Name)); ok {
 		if w.holds(r.restarts) {
 			i.exitCode = &w.code
 		}
@@ -284,7 +284,7 @@ func (r *record) wishes(obj *v1.Pod, i *instance) {
 }
 
 // oom kills a run as the kernel does.
-func (p *pod) oom(i *instance) {
+func (p *Pod) oom(i *instance) {
 	p.inbox.Lock()
 	i.oom = true
 	p.inbox.Unlock()
@@ -292,23 +292,23 @@ func (p *pod) oom(i *instance) {
 }
 
 // exit is called by the container, from any goroutine, when its process ends.
-func (p *pod) exit(i *instance, code int) {
-	e := exit{i, code, p.cluster.clock.Now()}
+func (p *Pod) exit(i *instance, code int) {
+	e := exit{i, code, p.cluster.Clock.Now()}
 	notice := func() {
 		p.inbox.Lock()
 		p.exits = append(p.exits, e)
 		p.inbox.Unlock()
-		p.cluster.queue.Add(p.uid)
+		p.cluster.Enqueue(p.UID)
 	}
 	if left := i.startedAt.Add(goneTime).Sub(e.at); left > 0 {
-		p.cluster.clock.AfterFunc(left, notice)
+		p.cluster.Clock.AfterFunc(left, notice)
 	} else {
 		notice()
 	}
 }
 
 // exited takes in that a run has ended.
-func (p *pod) exited(e exit) {
+func (p *Pod) exited(e exit) {
 	i := e.of
 	if i.ended != nil {
 		return
@@ -338,7 +338,7 @@ func (p *pod) exited(e exit) {
 
 // terminationMessage is what the container left at its terminationMessagePath,
 // or the end of its log, if the Pod asks for that and the run failed.
-func (p *pod) terminationMessage(i *instance, code int) string {
+func (p *Pod) terminationMessage(i *instance, code int) string {
 	const most = 4096
 	spec := i.of.spec
 	if p.mounts != nil {

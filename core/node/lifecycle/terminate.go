@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type ending struct {
 
 // end makes all containers stop for good. With failed, that becomes the Pod's
 // phase; otherwise the exit codes decide.
-func (p *pod) end(obj *v1.Pod, now time.Time, message string, failed *v1.PodStatus) {
+func (p *Pod) end(obj *v1.Pod, now time.Time, message string, failed *v1.PodStatus) {
 	grace := 30 * time.Second
 	if s := obj.Spec.TerminationGracePeriodSeconds; s != nil {
 		grace = time.Duration(*s) * time.Second
@@ -47,7 +47,7 @@ func (p *pod) end(obj *v1.Pod, now time.Time, message string, failed *v1.PodStat
 
 // hasten shortens the grace period when a Pod that is ending is deleted, or
 // deleted again with a shorter one.
-func (p *pod) hasten(obj *v1.Pod) {
+func (p *Pod) hasten(obj *v1.Pod) {
 	if s := obj.DeletionGracePeriodSeconds; s != nil {
 		p.ending.grace = min(p.ending.grace, time.Duration(*s)*time.Second)
 	}
@@ -55,7 +55,7 @@ func (p *pod) hasten(obj *v1.Pod) {
 
 // terminate stops what runs: main containers at once, then the sidecars, the
 // last first. When nothing runs any more the Pod is finished.
-func (p *pod) terminate(obj *v1.Pod, now time.Time) {
+func (p *Pod) terminate(obj *v1.Pod, now time.Time) {
 	busy := false
 	for _, r := range p.order {
 		if r.kind != sidecar && r.running() {
@@ -91,15 +91,15 @@ func (r *record) stop(obj *v1.Pod, now, since time.Time, grace time.Duration, me
 			i.preStop = true
 			i.killAt = deadline
 			spec := r.spec
-			p.cluster.goWait(func() {
-				err := p.hook(p.cluster.background(), i, hook.PreStop)
+			p.cluster.Go(func() {
+				err := p.hook(p.cluster.Context(), i, hook.PreStop)
 				if err != nil && i.c.Running() {
 					p.event(obj, spec, v1.EventTypeWarning, events.FailedPreStopHook, "PreStopHook failed")
 				}
 				p.inbox.Lock()
 				i.preStop = false
 				p.inbox.Unlock()
-				p.cluster.queue.Add(p.uid)
+				p.cluster.Enqueue(p.UID)
 			})
 		}
 	}
@@ -136,7 +136,7 @@ func signalName(c *v1.Container) string {
 }
 
 // hook runs a postStart or preStop hook.
-func (p *pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) error {
+func (p *Pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) error {
 	switch {
 	case h.Exec != nil:
 		code, err := i.c.Exec(ctx, h.Exec.Command, nil, nil, nil, false)
@@ -145,7 +145,7 @@ func (p *pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) err
 		}
 		return err
 	case h.Sleep != nil:
-		return sleep(ctx, p.cluster.clock, time.Duration(h.Sleep.Seconds)*time.Second)
+		return sleep(ctx, p.cluster.Clock, time.Duration(h.Sleep.Seconds)*time.Second)
 	case h.HTTPGet != nil:
 		port, err := portOf(h.HTTPGet.Port, i.of.spec)
 		if err != nil {

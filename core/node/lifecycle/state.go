@@ -1,4 +1,4 @@
-package node
+package lifecycle
 
 import (
 	"time"
@@ -28,8 +28,8 @@ type Run struct {
 	Container *container.Container
 }
 
-// state returns what is so at this moment.
-func (p *pod) state() State {
+// State returns what is so at this moment.
+func (p *Pod) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := State{Started: p.started, Sandbox: p.sandbox, Finished: p.finished}
@@ -44,9 +44,9 @@ func (p *pod) state() State {
 	return s
 }
 
-// container returns a container as it is at this moment, for the kubelets' API, and
+// Container returns a container as it is at this moment, for the kubelets' API, and
 // false if the Pod has none of that name.
-func (p *pod) container(name string) (c kubeletapi.Container, ok bool) {
+func (p *Pod) Container(name string) (c kubeletapi.Container, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rec := p.containers[name]
