@@ -8,7 +8,7 @@ import (
 	"github.com/kubetab/kubetab/tutorials/load"
 )
 
-// What the page reads; web/src/page/lessons/course.ts has the same types.
+// What the page reads; web/src/page/lessons/course/course.ts has the same types.
 type (
 	course struct {
 		Parts []part `json:"parts"`

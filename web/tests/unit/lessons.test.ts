@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Record as RequestRecord } from '../../src/answers/requestlog';
-import { exchangesOf, requestOf } from '../../src/page/lessons/exchange';
-import { whole } from '../../src/page/lessons/html';
-import { lessonPlace, pathOf } from '../../src/page/lessons/place';
-import { isDone, NOTHING, readProgress } from '../../src/page/lessons/progress';
+import { exchangesOf, requestOf } from '../../src/page/lessons/course/exchange';
+import { lessonPlace, pathOf } from '../../src/page/lessons/course/place';
+import { isDone, NOTHING, readProgress } from '../../src/page/lessons/course/progress';
+import { whole } from '../../src/page/lessons/text/html';
 
 describe('addresses', () => {
   test('name a lesson, and a step of it', () => {

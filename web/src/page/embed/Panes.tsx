@@ -9,7 +9,9 @@ import { NoticeLine } from '../frame/NoticeLine';
 import { words } from '../words';
 
 const PANES = {
-  lesson: lazily(() => import('../lessons/LessonsView').then(({ LessonsView }) => LessonsView)),
+  lesson: lazily(() =>
+    import('../lessons/pane/LessonsView').then(({ LessonsView }) => LessonsView),
+  ),
   terminal: lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal)),
   picture: lazily(() => import('../picture/PictureView').then(({ PictureView }) => PictureView)),
   cluster: lazily(() => import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView)),

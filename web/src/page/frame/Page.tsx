@@ -3,8 +3,8 @@ import { loadClockControls } from '../control/ClockMenu';
 import { engineState } from '../engine/cluster';
 import { progressWords } from '../engine/EngineStatus';
 import { EngineTrouble } from '../engine/EngineTrouble';
-import { inLesson, isOffered } from '../lessons/home';
-import { Offer } from '../lessons/Offer';
+import { inLesson, isOffered } from '../lessons/course/home';
+import { Offer } from '../lessons/pane/Offer';
 import { RequestsDrawer } from '../requests/RequestsDrawer';
 import { receiving, sharing } from '../share/open';
 import { words } from '../words';
@@ -34,9 +34,9 @@ const SettingsView = lazily(loadSettings);
 const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);
 const LessonsView = lazily(() =>
-  import('../lessons/LessonsView').then(({ LessonsView }) => LessonsView),
+  import('../lessons/pane/LessonsView').then(({ LessonsView }) => LessonsView),
 );
-const LessonStrip = lazily(() => import('../lessons/Strip').then(({ Strip }) => Strip));
+const LessonStrip = lazily(() => import('../lessons/pane/Strip').then(({ Strip }) => Strip));
 const ShareDialog = lazily(() =>
   import('../share/ShareDialog').then(({ ShareDialog }) => ShareDialog),
 );

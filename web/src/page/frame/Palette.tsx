@@ -5,7 +5,7 @@ import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
 import { list as listClusters } from '../control/clusters';
 import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
-import { lessonCommands } from '../lessons/commands';
+import { lessonCommands } from '../lessons/course/commands';
 import { words } from '../words';
 import { useLeaving } from './Dialog';
 import { ownCommands } from './own-commands';

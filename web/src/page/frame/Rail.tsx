@@ -1,5 +1,5 @@
 import { isEmbedded } from '../engine/here';
-import { goToLessons, inLesson } from '../lessons/home';
+import { goToLessons, inLesson } from '../lessons/course/home';
 import { words } from '../words';
 import { Icon } from './icons';
 import { arrange, layout } from './layout';

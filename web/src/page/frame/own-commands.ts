@@ -9,7 +9,7 @@ import { etcdStopped, notice, restartEngine } from '../engine/cluster';
 import { clusterHere, switchTo } from '../engine/here';
 import { LANGUAGES, type Language, language } from '../language/current';
 import { changeLanguage } from '../language/LanguageMenu';
-import { goToLessons } from '../lessons/home';
+import { goToLessons } from '../lessons/course/home';
 import { openShare } from '../share/open';
 import { words } from '../words';
 import { focusTerminal } from './focus-terminal';

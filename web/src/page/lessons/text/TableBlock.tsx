@@ -1,9 +1,9 @@
-import '../style/lesson-table.css';
+import '../../style/lesson-table.css';
 import { useSignal } from '@preact/signals';
-import type { Table } from './course';
-import { lessonHere } from './home';
-import { lessonOf } from './load';
-import { words } from './words';
+import type { Table } from '../course/course';
+import { lessonHere } from '../course/home';
+import { lessonOf } from '../course/load';
+import { words } from '../words';
 
 /** As load.Cells. */
 const cellsOf = (line: string) => line.split(' | ');

@@ -1,4 +1,4 @@
-import type { EngineSettings } from '../../protocol';
+import type { EngineSettings } from '../../../protocol';
 
 /** What the page knows of lessons: `tutorials/cmd/lessons` writes it, each lesson and language a file of its own. */
 

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { EngineSettings } from '../../protocol';
-import { go } from '../frame/route';
-import { flagsOf, restartWith, run, runsWith } from './engine';
-import { state, trouble } from './follow';
-import { words } from './words';
+import type { EngineSettings } from '../../../protocol';
+import { go } from '../../frame/route';
+import { flagsOf, restartWith, run, runsWith } from '../course/engine';
+import { state, trouble } from '../course/follow';
+import { words } from '../words';
 
 /** Whether the lesson has begun: until then its engine may still be started with what the lesson begins with. */
 export function canRestart(): boolean {

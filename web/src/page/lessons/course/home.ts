@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
-import { isClusterName, kindOf, lessonCluster } from '../../client/cluster-names';
-import { clusterHere, isEmbedded, lastOwn, switchTo } from '../engine/here';
-import { nameHere } from '../engine/name-here';
-import { siteStorage, tabStorage } from '../engine/storage';
-import { address, go, route } from '../frame/route';
-import { shellHeld } from '../terminal/held';
+import { isClusterName, kindOf, lessonCluster } from '../../../client/cluster-names';
+import { clusterHere, isEmbedded, lastOwn, switchTo } from '../../engine/here';
+import { nameHere } from '../../engine/name-here';
+import { siteStorage, tabStorage } from '../../engine/storage';
+import { address, go, route } from '../../frame/route';
+import { shellHeld } from '../../terminal/held';
 import { lessonPlace, pathOf } from './place';
 
 /** What the course begins with. */

@@ -1,10 +1,10 @@
-import { runHere } from './Block';
-import type { Lesson, Step } from './course';
-import { restartWith, runsWith, untilRunsWith } from './engine';
-import { play, playing, stopPlaying } from './player';
-import { note, progressOf } from './progress';
+import type { Lesson, Step } from '../course/course';
+import { restartWith, runsWith, untilRunsWith } from '../course/engine';
+import { play, playing, stopPlaying } from '../course/player';
+import { note, progressOf } from '../course/progress';
+import { runHere } from '../text/Block';
+import { words } from '../words';
 import { canRestart, StepEngine } from './StepEngine';
-import { words } from './words';
 
 /** A way to do the step, for who asks for it: a line at a time, or played. */
 export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
@@ -86,6 +86,6 @@ export function Solution({ lesson, step }: { lesson: Lesson; step: Step }) {
 /** A file that cannot be put is missed by the command that reads it, which says so. */
 async function putSolutionFiles({ solutionFiles = {} }: Lesson): Promise<void> {
   if (Object.keys(solutionFiles).length === 0) return;
-  const { putMissingFiles } = await import('./files');
+  const { putMissingFiles } = await import('../course/files');
   await putMissingFiles(solutionFiles).catch(() => []);
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { focusTerminal } from '../frame/focus-terminal';
-import { runInTerminal } from '../terminal/shell';
+import { focusTerminal } from '../../frame/focus-terminal';
+import { runInTerminal } from '../../terminal/shell';
 
 /** The step whose solution is played in the terminal, as `lesson step`; empty for none. */
 export const playing = signal('');

@@ -1,13 +1,13 @@
-import { isEmbedded } from '../engine/here';
-import type { PaletteCommand } from '../frame/palette-commands';
-import { go, route } from '../frame/route';
+import { isEmbedded } from '../../engine/here';
+import type { PaletteCommand } from '../../frame/palette-commands';
+import { go, route } from '../../frame/route';
+import { words } from '../words';
 import { enterLesson, leaveLesson, lessonHere } from './home';
 import { entries, lessonOf, loadCourse, shown } from './load';
 import { openLessons } from './open';
 import { lessonPlace, pathOf } from './place';
 import { progressOf } from './progress';
 import { resetLesson } from './reset';
-import { words } from './words';
 
 /** For the palette: every lesson, and what can be done in the one that is open. */
 export function lessonCommands(): readonly PaletteCommand[] {

@@ -1,4 +1,4 @@
-import { askAsAdmin, refused } from '../engine/ask';
+import { askAsAdmin, refused } from '../../engine/ask';
 
 /** As tutorials.AnswersName. */
 const NAME = 'answers';

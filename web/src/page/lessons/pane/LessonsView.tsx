@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks';
-import { route } from '../frame/route';
+import { route } from '../../frame/route';
+import { loadCourse } from '../course/load';
+import { openLessons } from '../course/open';
+import { lessonPlace } from '../course/place';
 import { Guide } from './Guide';
 import { LessonMap } from './LessonMap';
-import { loadCourse } from './load';
-import { openLessons } from './open';
-import { lessonPlace } from './place';
 
 openLessons();
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { CheckState, StepState } from '../../answers/tutorials';
-import { nameHere } from '../engine/name-here';
-import { siteStorage } from '../engine/storage';
+import type { CheckState, StepState } from '../../../answers/tutorials';
+import { nameHere } from '../../engine/name-here';
+import { siteStorage } from '../../engine/storage';
 
 /** A step as it stood; what was wrong then is not kept. */
 export type Told = Omit<StepState, 'hints'>;

@@ -1,5 +1,5 @@
-import type { Record as RequestRecord } from '../../answers/requestlog';
-import type { Entered } from '../terminal/shell';
+import type { Record as RequestRecord } from '../../../answers/requestlog';
+import type { Entered } from '../../terminal/shell';
 
 /**
  * Which of the requests in the log a command has caused. The shell tells each line that is entered, and the log each

@@ -1,16 +1,16 @@
-import type { CheckState, StepState } from '../../answers/tutorials';
-import '../style/lesson-step.css';
+import type { CheckState, StepState } from '../../../answers/tutorials';
+import '../../style/lesson-step.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { refused } from '../engine/ask';
-import { answer } from './answer';
-import { BlockView } from './Block';
-import type { Check, Hint, Lesson, Prediction, Step } from './course';
-import { state } from './follow';
-import { note, progressOf } from './progress';
+import { refused } from '../../engine/ask';
+import { answer } from '../course/answer';
+import type { Check, Hint, Lesson, Prediction, Step } from '../course/course';
+import { state } from '../course/follow';
+import { note, progressOf } from '../course/progress';
+import { BlockView } from '../text/Block';
+import { words } from '../words';
 import { Solution } from './Solution';
 import { StepEngine } from './StepEngine';
-import { words } from './words';
 
 interface StepProps {
   readonly lesson: Lesson;

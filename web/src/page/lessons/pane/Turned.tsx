@@ -1,4 +1,4 @@
-import { turned } from './follow';
+import { turned } from '../course/follow';
 
 /** Says what has turned green, without a look at it. */
 export function Turned() {

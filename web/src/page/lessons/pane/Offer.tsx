@@ -1,6 +1,6 @@
-import { go } from '../frame/route';
-import { words } from '../words';
-import { decline, enterLesson, FIRST_LESSON } from './home';
+import { go } from '../../frame/route';
+import { words } from '../../words';
+import { decline, enterLesson, FIRST_LESSON } from '../course/home';
 
 /** What a first visit is offered, and may pass by. */
 export function Offer() {

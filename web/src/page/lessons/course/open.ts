@@ -1,8 +1,8 @@
 import { effect } from '@preact/signals';
-import { clusterHere, setTitle } from '../engine/here';
-import { route } from '../frame/route';
-import { language } from '../language/current';
-import { shellHeld } from '../terminal/held';
+import { clusterHere, setTitle } from '../../engine/here';
+import { route } from '../../frame/route';
+import { language } from '../../language/current';
+import { shellHeld } from '../../terminal/held';
 import { followLesson } from './follow';
 import { inLesson, isHere, lessonHere } from './home';
 import { course, entries, lessonOf, loadCourse, loadLesson } from './load';

@@ -1,21 +1,21 @@
-import '../style/lesson-code.css';
-import '../style/lesson-text.css';
+import '../../style/lesson-code.css';
+import '../../style/lesson-text.css';
 import { useMemo } from 'preact/hooks';
-import { draft } from '../console/draft';
-import { focusTerminal } from '../frame/focus-terminal';
-import { go } from '../frame/route';
-import { showEditor } from '../frame/show-editor';
-import { CopyButton } from '../parts/Copy';
-import { runInTerminal, typeIntoTerminal } from '../terminal/shell';
-import type { Block, Lesson } from './course';
+import { draft } from '../../console/draft';
+import { focusTerminal } from '../../frame/focus-terminal';
+import { go } from '../../frame/route';
+import { showEditor } from '../../frame/show-editor';
+import { CopyButton } from '../../parts/Copy';
+import { runInTerminal, typeIntoTerminal } from '../../terminal/shell';
+import type { Block, Lesson } from '../course/course';
+import { requestOf } from '../course/exchange';
+import { lessonHere } from '../course/home';
+import { lessonOf } from '../course/load';
+import { seenOf } from '../course/seen';
+import { words } from '../words';
 import { Exchanges } from './Exchanges';
-import { requestOf } from './exchange';
-import { lessonHere } from './home';
 import { elementsOf } from './html';
-import { lessonOf } from './load';
-import { seenOf } from './seen';
 import { TableBlock } from './TableBlock';
-import { words } from './words';
 
 const CLEAR_LINE = '\x15';
 
@@ -53,7 +53,7 @@ function nameOf(name: string, brought: Lesson['files']) {
 }
 
 async function openBrought(name: string, text: string): Promise<void> {
-  const { openFile, putMissingFiles } = await import('./files');
+  const { openFile, putMissingFiles } = await import('../course/files');
   await putMissingFiles({ [name]: text });
   openFile(name);
   showEditor();
@@ -157,7 +157,7 @@ function toConsole(text: string): void {
 }
 
 async function openFile(name: string, text: string): Promise<void> {
-  const { openText } = await import('./files');
+  const { openText } = await import('../course/files');
   await openText(name, `${text.trimEnd()}\n`);
   showEditor();
 }

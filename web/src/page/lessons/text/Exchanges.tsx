@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Record as RequestRecord } from '../../answers/requestlog';
-import { askAsAdmin } from '../engine/ask';
-import { arrange } from '../frame/layout';
-import { duration } from '../parts/format';
-import { prettyJson } from '../parts/pretty';
-import { verbClass } from '../parts/verbs';
-import { telling } from '../requests/snippets';
-import { verbOf } from '../requests/verb';
-import { words } from './words';
+import type { Record as RequestRecord } from '../../../answers/requestlog';
+import { askAsAdmin } from '../../engine/ask';
+import { arrange } from '../../frame/layout';
+import { duration } from '../../parts/format';
+import { prettyJson } from '../../parts/pretty';
+import { verbClass } from '../../parts/verbs';
+import { telling } from '../../requests/snippets';
+import { verbOf } from '../../requests/verb';
+import { words } from '../words';
 
 /** Of one command: kubectl asks for discovery first, and what was meant comes last. */
 const MOST = 5;

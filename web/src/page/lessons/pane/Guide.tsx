@@ -1,22 +1,22 @@
-import '../style/lesson.css';
+import '../../style/lesson.css';
 import { useEffect, useRef } from 'preact/hooks';
-import { isEmbedded } from '../engine/here';
-import { words as engineWords } from '../engine/words';
-import { PaneBar } from '../frame/PaneBar';
-import { go, replace } from '../frame/route';
-import { language } from '../language/current';
-import { BlockView } from './Block';
-import type { Lesson, Step } from './course';
-import { flagsOf, run, setsEngine } from './engine';
-import { state, trouble, tryAgain } from './follow';
-import { enterLesson, isHere, leaveLesson, lessonHere } from './home';
-import { lessonOf, loadLesson, neighbour, shown } from './load';
-import { pathOf } from './place';
-import { isDone, notKept, progressOf, unreadable } from './progress';
-import { resetLesson } from './reset';
+import { isEmbedded } from '../../engine/here';
+import { words as engineWords } from '../../engine/words';
+import { PaneBar } from '../../frame/PaneBar';
+import { go, replace } from '../../frame/route';
+import { language } from '../../language/current';
+import type { Lesson, Step } from '../course/course';
+import { flagsOf, run, setsEngine } from '../course/engine';
+import { state, trouble, tryAgain } from '../course/follow';
+import { enterLesson, isHere, leaveLesson, lessonHere } from '../course/home';
+import { lessonOf, loadLesson, neighbour, shown } from '../course/load';
+import { pathOf } from '../course/place';
+import { isDone, notKept, progressOf, unreadable } from '../course/progress';
+import { resetLesson } from '../course/reset';
+import { BlockView } from '../text/Block';
+import { words } from '../words';
 import { StepView } from './Step';
 import { Turned } from './Turned';
-import { words } from './words';
 
 interface GuideProps {
   readonly id: string;

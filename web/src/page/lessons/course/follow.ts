@@ -1,15 +1,15 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { State as LessonState } from '../../answers/tutorials';
-import { setClock } from '../control/clock';
-import { same } from '../control/settings-text';
-import { askAsAdmin, Refused, refused } from '../engine/ask';
-import { engineState, ready, restartEngine } from '../engine/cluster';
-import { framesOf } from '../engine/frames';
-import { shellHeld } from '../terminal/held';
+import type { State as LessonState } from '../../../answers/tutorials';
+import { setClock } from '../../control/clock';
+import { same } from '../../control/settings-text';
+import { askAsAdmin, Refused, refused } from '../../engine/ask';
+import { engineState, ready, restartEngine } from '../../engine/cluster';
+import { framesOf } from '../../engine/frames';
+import { shellHeld } from '../../terminal/held';
+import { words } from '../words';
 import type { Lesson } from './course';
 import { setsEngine } from './engine';
 import { note, progressOf, type Told } from './progress';
-import { words } from './words';
 
 /** The engine's word on the lesson that is open; null before it has said one. */
 export const state = signal<LessonState | null>(null);

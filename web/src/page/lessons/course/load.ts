@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { scope } from '../engine/cluster';
-import { type Language, language } from '../language/current';
+import { scope } from '../../engine/cluster';
+import { type Language, language } from '../../language/current';
 import type { Both, Course, Entry, Lesson } from './course';
 
 /** Why a text could not be had: there is none, or the way to it is closed. */

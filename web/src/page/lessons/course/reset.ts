@@ -1,10 +1,10 @@
-import { notice } from '../engine/cluster';
-import { clusterHere, isEmbedded } from '../engine/here';
-import { go } from '../frame/route';
+import { notice } from '../../engine/cluster';
+import { clusterHere, isEmbedded } from '../../engine/here';
+import { go } from '../../frame/route';
+import { words } from '../words';
 import type { Lesson } from './course';
 import { pathOf } from './place';
 import { note } from './progress';
-import { words } from './words';
 
 /** Empties the lesson's cluster and begins the lesson anew, once the learner agrees. */
 export async function resetLesson(lesson: Lesson): Promise<void> {
@@ -13,7 +13,7 @@ export async function resetLesson(lesson: Lesson): Promise<void> {
   note(lesson.id, { begun: false, checks: [], told: [], guesses: {}, shown: {}, step: '' });
   go('lessons', pathOf(lesson.id, 1));
   try {
-    const { reset } = await import('../control/clusters');
+    const { reset } = await import('../../control/clusters');
     await reset(clusterHere);
   } catch (error) {
     notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };

@@ -1,10 +1,10 @@
-import '../style/lesson-map.css';
-import type { Entry, Part } from './course';
-import { lessonHere } from './home';
-import { course, entries, loadCourse, shown } from './load';
-import { pathOf } from './place';
-import { forget, isDone, type Progress, progress, unreadable } from './progress';
-import { words } from './words';
+import '../../style/lesson-map.css';
+import type { Entry, Part } from '../course/course';
+import { lessonHere } from '../course/home';
+import { course, entries, loadCourse, shown } from '../course/load';
+import { pathOf } from '../course/place';
+import { forget, isDone, type Progress, progress, unreadable } from '../course/progress';
+import { words } from '../words';
 
 /** All lessons and the path through them. */
 export function LessonMap() {

@@ -1,12 +1,12 @@
-import '../style/lesson-strip.css';
-import { Icon } from '../frame/icons';
-import { state } from './follow';
-import { goToLessons, leaveLesson, lessonHere } from './home';
-import { course, lessonOf } from './load';
-import { openLessons } from './open';
-import { progressOf } from './progress';
+import '../../style/lesson-strip.css';
+import { Icon } from '../../frame/icons';
+import { state } from '../course/follow';
+import { goToLessons, leaveLesson, lessonHere } from '../course/home';
+import { course, lessonOf } from '../course/load';
+import { openLessons } from '../course/open';
+import { progressOf } from '../course/progress';
+import { words } from '../words';
 import { Turned } from './Turned';
-import { words } from './words';
 
 openLessons();
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { Record as RequestRecord } from '../../answers/requestlog';
-import { records } from '../requests/log';
-import { type Entered, entered } from '../terminal/shell';
+import type { Record as RequestRecord } from '../../../answers/requestlog';
+import { records } from '../../requests/log';
+import { type Entered, entered } from '../../terminal/shell';
 import { exchangesOf } from './exchange';
 
 const KEEP = 100;
