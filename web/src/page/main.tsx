@@ -16,7 +16,7 @@ import './style/embed.css';
 import { render } from 'preact';
 import { kindOf } from '../client/cluster-names';
 import { followClock } from './control/clock';
-import { followClusterName } from './control/cluster-name';
+import { followClusterName } from './control/clusters/cluster-name';
 import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
 import { showEmbedded } from './embed/show';
@@ -43,19 +43,21 @@ function openWorkbench(): void {
   followSharedLinks();
   // Asked for by few addresses and clusters, and not needed to draw the page.
   if (location.search || kindOf(clusterHere) === 'prepared')
-    void import('./control/address').then(({ followAddress }) => followAddress());
+    void import('./control/settings/address').then(({ followAddress }) => followAddress());
 
   // What is to be said of storage is said of an engine that runs.
   const stopWaiting = ready.subscribe((isReady) => {
     if (!isReady) return;
     queueMicrotask(() => stopWaiting());
-    void import('./control/room').then(({ followRoom }) => followRoom());
+    void import('./control/clusters/room').then(({ followRoom }) => followRoom());
     void import('./control/etcd').then(({ followEtcd }) => followEtcd());
     // A file that is dropped is looked at by an engine.
-    void import('./control/bundles').then(({ followDroppedBundles, openFromAddress, told }) => {
-      followDroppedBundles();
-      told(openFromAddress());
-    });
+    void import('./control/clusters/bundles').then(
+      ({ followDroppedBundles, openFromAddress, told }) => {
+        followDroppedBundles();
+        told(openFromAddress());
+      },
+    );
   });
 
   // English is at hand; another language comes before the first paint, so that nothing is read twice.

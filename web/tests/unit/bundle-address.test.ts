@@ -1,5 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { fetchFile, type NotFetched, takeSource } from '../../src/page/control/bundle-address';
+import {
+  fetchFile,
+  type NotFetched,
+  takeSource,
+} from '../../src/page/control/clusters/bundle-address';
 
 afterEach(() => {
   vi.useRealTimers();

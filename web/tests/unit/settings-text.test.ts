@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Offer, read, same, spell, without } from '../../src/page/control/settings-text';
+import {
+  type Offer,
+  read,
+  same,
+  spell,
+  without,
+} from '../../src/page/control/settings/settings-text';
 import type { EngineSettings } from '../../src/protocol';
 
 const offer: Offer = {

@@ -34,7 +34,7 @@ export async function showEmbedded(): Promise<void> {
   shareIdentity();
   followClock();
   if (document.documentElement.dataset.cluster)
-    void import('../control/address').then(({ followAddress }) => followAddress());
+    void import('../control/settings/address').then(({ followAddress }) => followAddress());
   await openLanguage();
   const root = document.getElementById('page');
   if (!root) return;

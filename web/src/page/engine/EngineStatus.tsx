@@ -1,5 +1,5 @@
 import type { EngineState } from '../../protocol';
-import { clusterTitle } from '../control/ClusterMenu';
+import { clusterTitle } from '../control/clusters/ClusterMenu';
 import { Popover } from '../frame/Popover';
 import { bytes, duration } from '../parts/format';
 import { words } from '../words';

@@ -1,5 +1,5 @@
 import { ClockMenu } from '../control/ClockMenu';
-import { ClusterMenu } from '../control/ClusterMenu';
+import { ClusterMenu } from '../control/clusters/ClusterMenu';
 import { IdentityMenu } from '../control/IdentityMenu';
 import { engineState } from '../engine/cluster';
 import { EngineStatus, progressWords } from '../engine/EngineStatus';

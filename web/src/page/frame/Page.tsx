@@ -29,7 +29,7 @@ const ConsoleView = lazily(() =>
   import('../console/ConsoleView').then(({ ConsoleView }) => ConsoleView),
 );
 const loadSettings = () =>
-  import('../control/SettingsView').then(({ SettingsView }) => SettingsView);
+  import('../control/settings/SettingsView').then(({ SettingsView }) => SettingsView);
 const SettingsView = lazily(loadSettings);
 const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);

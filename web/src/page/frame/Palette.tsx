@@ -2,7 +2,7 @@ import '../style/palette.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
-import { list as listClusters } from '../control/clusters';
+import { list as listClusters } from '../control/clusters/clusters';
 import { ready } from '../engine/cluster';
 import { fileCommands } from '../files/open';
 import { lessonCommands } from '../lessons/course/commands';

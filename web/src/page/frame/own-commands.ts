@@ -1,9 +1,9 @@
-import { chooseBundle, saveBundle, saveManifests, told } from '../control/bundles';
 import { engineClock, SPEEDS, setClock } from '../control/clock';
-import { clusters, duplicate, reset, shownTitle } from '../control/clusters';
+import { chooseBundle, saveBundle, saveManifests, told } from '../control/clusters/bundles';
+import { clusters, duplicate, reset, shownTitle } from '../control/clusters/clusters';
+import { CLUSTERS_PATH } from '../control/clusters/room';
 import { setEtcd } from '../control/etcd';
 import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
-import { CLUSTERS_PATH } from '../control/room';
 import { words as controlWords } from '../control/words';
 import { etcdStopped, notice, restartEngine } from '../engine/cluster';
 import { clusterHere, switchTo } from '../engine/here';

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { bundleOf, saveBundle } from '../control/bundles';
+import { bundleOf, saveBundle } from '../control/clusters/bundles';
 import { words as controlWords } from '../control/words';
 import { ready } from '../engine/cluster';
 import { scope } from '../engine/here';

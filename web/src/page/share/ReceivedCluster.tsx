@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { openBundle } from '../control/bundles';
+import { openBundle } from '../control/clusters/bundles';
 import { ready } from '../engine/cluster';
 import { Dialog } from '../frame/Dialog';
 import { bytes as amount } from '../parts/format';

@@ -1,6 +1,6 @@
 import { computed, effect } from '@preact/signals';
 import type { EngineSettings, Run } from '../../../protocol';
-import { same, spell } from '../../control/settings-text';
+import { same, spell } from '../../control/settings/settings-text';
 import { engineState, restartEngine } from '../../engine/cluster';
 import type { Lesson } from './course';
 
@@ -41,7 +41,7 @@ export function runsWith(wanted: EngineSettings): boolean {
  */
 export async function restartWith(wanted: EngineSettings): Promise<string> {
   const settings = merged(wanted, run.value?.settings ?? {});
-  const { refusalOf } = await import('../../control/engine-settings');
+  const { refusalOf } = await import('../../control/settings/engine-settings');
   const refusal = await refusalOf(settings);
   if (!refusal) restartEngine('kept', settings);
   return refusal;

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { State as LessonState } from '../../../answers/tutorials';
 import { setClock } from '../../control/clock';
-import { same } from '../../control/settings-text';
+import { same } from '../../control/settings/settings-text';
 import { askAsAdmin, Refused, refused } from '../../engine/ask';
 import { engineState, ready, restartEngine } from '../../engine/cluster';
 import { framesOf } from '../../engine/frames';

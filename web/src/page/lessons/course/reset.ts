@@ -13,7 +13,7 @@ export async function resetLesson(lesson: Lesson): Promise<void> {
   note(lesson.id, { begun: false, checks: [], told: [], guesses: {}, shown: {}, step: '' });
   go('lessons', pathOf(lesson.id, 1));
   try {
-    const { reset } = await import('../../control/clusters');
+    const { reset } = await import('../../control/clusters/clusters');
     await reset(clusterHere);
   } catch (error) {
     notice.value = { text: () => (error instanceof Error ? error.message : String(error)) };

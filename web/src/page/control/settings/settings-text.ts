@@ -1,7 +1,7 @@
-import type { Choices, Gate } from '../../answers/choices';
-import type { Unserved } from '../../answers/core';
-import type { EngineSettings } from '../../protocol';
-import { words } from './words';
+import type { Choices, Gate } from '../../../answers/choices';
+import type { Unserved } from '../../../answers/core';
+import type { EngineSettings } from '../../../protocol';
+import { words } from '../words';
 
 /** As GET /kubetab/settings answers (wasm/settings_serve.go): what upstream lets one choose for one emulated version. */
 export interface Offer {

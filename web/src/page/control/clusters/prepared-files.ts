@@ -2,7 +2,7 @@
 
 /** The manifests of tutorials/clusters, by `name/file.yaml` in the order in which they are applied. A chunk of its own. */
 const files = Object.entries(
-  import.meta.glob<string>('../../../../tutorials/clusters/*/*.yaml', {
+  import.meta.glob<string>('../../../../../tutorials/clusters/*/*.yaml', {
     query: '?raw',
     import: 'default',
     eager: true,

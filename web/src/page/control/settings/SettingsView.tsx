@@ -1,22 +1,22 @@
-import '../style/settings.css';
+import '../../style/settings.css';
 import { useEffect, useRef } from 'preact/hooks';
-import type { KubeObject } from '../cluster/object';
-import { useWatch } from '../cluster/use-watch';
-import { metadata } from '../cluster/watch';
-import { EngineDetails } from '../engine/EngineStatus';
-import { route } from '../frame/route';
-import { nextTheme, theme } from '../frame/theme';
-import { LanguageMenu } from '../language/LanguageMenu';
-import { openShare } from '../share/open';
-import { words as frameWords } from '../words';
-import { ClockControls } from './ClockControls';
-import { ClusterList } from './ClusterList';
+import type { KubeObject } from '../../cluster/object';
+import { useWatch } from '../../cluster/use-watch';
+import { metadata } from '../../cluster/watch';
+import { EngineDetails } from '../../engine/EngineStatus';
+import { route } from '../../frame/route';
+import { nextTheme, theme } from '../../frame/theme';
+import { LanguageMenu } from '../../language/LanguageMenu';
+import { openShare } from '../../share/open';
+import { words as frameWords } from '../../words';
+import { ClockControls } from '../ClockControls';
+import { ClusterList } from '../clusters/ClusterList';
+import { CLUSTERS_PATH } from '../clusters/room';
+import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from '../identity';
+import { foreignContext, giveTerminal } from '../terminal-identity';
+import { words } from '../words';
 import { EngineSettings } from './EngineSettings';
-import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
 import { RestartPart } from './RestartPart';
-import { CLUSTERS_PATH } from './room';
-import { foreignContext, giveTerminal } from './terminal-identity';
-import { words } from './words';
 
 /** Who one acts as, how time goes, what the engine is. */
 export function SettingsView() {

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Restart } from '../../protocol';
-import { ready, restartEngine, scope } from '../engine/cluster';
-import { CopyButton } from '../parts/Copy';
-import { words as frameWords } from '../words';
+import type { Restart } from '../../../protocol';
+import { ready, restartEngine, scope } from '../../engine/cluster';
+import { CopyButton } from '../../parts/Copy';
+import { words as frameWords } from '../../words';
+import { CLUSTERS, type Prepared, preparing, startPrepared } from '../clusters/prepared';
+import { words } from '../words';
 import { changed, draft, refusalOf, running } from './engine-settings';
-import { CLUSTERS, type Prepared, preparing, startPrepared } from './prepared';
 import { spell } from './settings-text';
-import { words } from './words';
 
 /** The one way to other settings, to an empty cluster, and back. */
 export function RestartPart() {

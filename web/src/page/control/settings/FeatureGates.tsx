@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Gate } from '../../answers/choices';
+import type { Gate } from '../../../answers/choices';
+import { words } from '../words';
 import { change, draft } from './engine-settings';
 import { gateOtherwise, type Offer } from './settings-text';
-import { words } from './words';
 
 /** All gates of the version, the changed ones first; `AllAlpha` and `AllBeta` move those that nobody has set. */
 export function FeatureGates({ from }: { from: Offer }) {

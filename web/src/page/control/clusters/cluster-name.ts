@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
-import { suffixOf } from '../../client/cluster-names';
-import { askAsAdmin } from '../engine/ask';
-import { ready } from '../engine/cluster';
-import { clusterHere } from '../engine/here';
-import { nameHere } from '../engine/name-here';
-import { siteStorage } from '../engine/storage';
+import { suffixOf } from '../../../client/cluster-names';
+import { askAsAdmin } from '../../engine/ask';
+import { ready } from '../../engine/cluster';
+import { clusterHere } from '../../engine/here';
+import { nameHere } from '../../engine/name-here';
+import { siteStorage } from '../../engine/storage';
 import type { Prepared } from './prepared';
 
 /*

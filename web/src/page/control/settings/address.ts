@@ -1,11 +1,11 @@
-import { preparedCluster } from '../../client/cluster-names';
-import type { EngineSettings } from '../../protocol';
-import { engineState, notice, restartEngine } from '../engine/cluster';
-import { clusterHere } from '../engine/here';
+import { preparedCluster } from '../../../client/cluster-names';
+import type { EngineSettings } from '../../../protocol';
+import { engineState, notice, restartEngine } from '../../engine/cluster';
+import { clusterHere } from '../../engine/here';
+import { CLUSTERS, fill, startPrepared } from '../clusters/prepared';
+import { words } from '../words';
 import { refusalOf } from './engine-settings';
-import { CLUSTERS, fill, startPrepared } from './prepared';
 import { read, same, spell } from './settings-text';
-import { words } from './words';
 
 /** What an address can ask for: `?cluster=shop&emulated-version=1.36&feature-gates=...`. */
 const KEYS = [

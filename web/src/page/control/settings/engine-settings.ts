@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { EngineSettings } from '../../protocol';
-import { askAsAdmin, refused } from '../engine/ask';
-import { engineState } from '../engine/cluster';
+import type { EngineSettings } from '../../../protocol';
+import { askAsAdmin, refused } from '../../engine/ask';
+import { engineState } from '../../engine/cluster';
 import { type Offer, same, spell, without } from './settings-text';
 
 /** What the engine that is ready runs with; null while there is none. */

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
-import { type ClusterKind, kindOf, OWN, preparedCluster } from '../../client/cluster-names';
-import { isFull } from '../../engine/database';
-import { KeptClusters, StillUsed } from '../../engine/kept-clusters';
-import { engineState, restartEngine, untilReady } from '../engine/cluster';
+import { type ClusterKind, kindOf, OWN, preparedCluster } from '../../../client/cluster-names';
+import { isFull } from '../../../engine/database';
+import { KeptClusters, StillUsed } from '../../../engine/kept-clusters';
+import { engineState, restartEngine, untilReady } from '../../engine/cluster';
 import {
   clusterHere,
   lastOwn,
@@ -13,14 +13,14 @@ import {
   tabsIn,
   titled,
   titleOf,
-} from '../engine/here';
-import { unmarkKept } from '../engine/kept-mark';
-import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
-import { words as frameWords } from '../words';
+} from '../../engine/here';
+import { unmarkKept } from '../../engine/kept-mark';
+import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../../files/workspace-database';
+import { words as frameWords } from '../../words';
+import { words } from '../words';
 import { passOn } from './cluster-name';
 import { CLUSTERS, type Prepared, startPrepared } from './prepared';
 import { askToStay } from './stay';
-import { words } from './words';
 
 export interface ClusterInfo {
   readonly name: string;

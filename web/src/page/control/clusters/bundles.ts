@@ -1,15 +1,15 @@
-import type { BundleSummary } from '../../answers/core';
-import { OWN } from '../../client/cluster-names';
-import type { EngineSettings } from '../../protocol';
-import { askAsAdmin, askJson, refused } from '../engine/ask';
-import { notice, untilReady } from '../engine/cluster';
-import { clusterHere, setTitle, switchTo, titleOf } from '../engine/here';
-import { textOf } from '../files/engine-files';
-import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../files/workspace-database';
+import type { BundleSummary } from '../../../answers/core';
+import { OWN } from '../../../client/cluster-names';
+import type { EngineSettings } from '../../../protocol';
+import { askAsAdmin, askJson, refused } from '../../engine/ask';
+import { notice, untilReady } from '../../engine/cluster';
+import { clusterHere, setTitle, switchTo, titleOf } from '../../engine/here';
+import { textOf } from '../../files/engine-files';
+import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../../files/workspace-database';
+import { words } from '../words';
 import { fetchFile, NotFetched, takeSource } from './bundle-address';
 import { dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
 import { askToStay } from './stay';
-import { words } from './words';
 
 /*
  * A cluster as a file: docs/bundle.md. The engine makes and reads it; here it is bytes.

@@ -1,10 +1,10 @@
-import type { Record as RequestRecord } from '../../answers/requestlog';
-import { kindOf } from '../../client/cluster-names';
-import type { Ready } from '../../protocol';
-import { engineState, engineWorker } from '../engine/cluster';
-import { clusterHere } from '../engine/here';
-import { keptBy, markKept, unmarkKept } from '../engine/kept-mark';
-import { onRecord, records } from '../requests/log';
+import type { Record as RequestRecord } from '../../../answers/requestlog';
+import { kindOf } from '../../../client/cluster-names';
+import type { Ready } from '../../../protocol';
+import { engineState, engineWorker } from '../../engine/cluster';
+import { clusterHere } from '../../engine/here';
+import { keptBy, markKept, unmarkKept } from '../../engine/kept-mark';
+import { onRecord, records } from '../../requests/log';
 
 /** Asks the browser not to delete what it keeps when the disk becomes full; it may ask the visitor. */
 export async function askToStay(): Promise<void> {

@@ -1,9 +1,9 @@
-import { OWN } from '../../client/cluster-names';
-import { clusterHere, titleOf } from '../engine/here';
-import { Icon } from '../frame/icons';
-import { lazily } from '../frame/Lazy';
-import { Popover } from '../frame/Popover';
-import { words } from '../words';
+import { OWN } from '../../../client/cluster-names';
+import { clusterHere, titleOf } from '../../engine/here';
+import { Icon } from '../../frame/icons';
+import { lazily } from '../../frame/Lazy';
+import { Popover } from '../../frame/Popover';
+import { words } from '../../words';
 import { preparedName } from './cluster-name';
 
 export const loadClusters = () => import('./ClusterList').then(({ ClusterList }) => ClusterList);

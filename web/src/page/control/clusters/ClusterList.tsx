@@ -1,16 +1,17 @@
-import '../style/clusters.css';
+import '../../style/clusters.css';
 import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { type ClusterKind, OWN, preparedCluster } from '../../client/cluster-names';
-import { now } from '../cluster/clock';
-import { ready } from '../engine/cluster';
-import { switchTo } from '../engine/here';
-import { Icon } from '../frame/icons';
-import { spoken } from '../frame/spoken';
-import { ago } from '../language/figures';
-import { bytes } from '../parts/format';
-import { words as frameWords } from '../words';
+import { type ClusterKind, OWN, preparedCluster } from '../../../client/cluster-names';
+import { now } from '../../cluster/clock';
+import { ready } from '../../engine/cluster';
+import { switchTo } from '../../engine/here';
+import { Icon } from '../../frame/icons';
+import { spoken } from '../../frame/spoken';
+import { ago } from '../../language/figures';
+import { bytes } from '../../parts/format';
+import { words as frameWords } from '../../words';
+import { words } from '../words';
 import { chooseBundle, saveBundle, saveManifests } from './bundles';
 import {
   type ClusterInfo,
@@ -23,7 +24,6 @@ import {
   reset,
 } from './clusters';
 import { CLUSTERS } from './prepared';
-import { words } from './words';
 
 const KINDS: readonly ClusterKind[] = ['own', 'lesson', 'prepared'];
 

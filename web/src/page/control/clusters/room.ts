@@ -1,9 +1,9 @@
 import { effect, untracked } from '@preact/signals';
-import { engineState, type Notice, notice } from '../engine/cluster';
-import { go } from '../frame/route';
-import { bytes } from '../parts/format';
+import { engineState, type Notice, notice } from '../../engine/cluster';
+import { go } from '../../frame/route';
+import { bytes } from '../../parts/format';
+import { words } from '../words';
 import { askInTime, isEvicted } from './stay';
-import { words } from './words';
 
 /** Where the list of clusters is, below `#settings`. */
 export const CLUSTERS_PATH = '/clusters';

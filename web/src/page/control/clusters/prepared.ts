@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
-import type { EngineSettings } from '../../protocol';
-import type { Kind } from '../cluster/kinds';
-import { askAsAdmin, Refused, refused } from '../engine/ask';
-import { engineState, notice, restartEngine, untilReady } from '../engine/cluster';
-import { go } from '../frame/route';
-import { words as frameWords } from '../words';
+import type { EngineSettings } from '../../../protocol';
+import type { Kind } from '../../cluster/kinds';
+import { askAsAdmin, Refused, refused } from '../../engine/ask';
+import { engineState, notice, restartEngine, untilReady } from '../../engine/cluster';
+import { go } from '../../frame/route';
+import { words as frameWords } from '../../words';
+import { words } from '../words';
 import { nameCluster } from './cluster-name';
-import { words } from './words';
 
 /** The folders of /clusters. */
 export const CLUSTERS = ['shop', 'custom', 'broken'] as const;
@@ -50,8 +50,8 @@ export async function fill(name: Prepared): Promise<void> {
     await nameCluster(name);
     const [{ filesOf }, { parseFile }, { locate }] = await Promise.all([
       import('./prepared-files'),
-      import('../files/documents'),
-      import('../files/apply'),
+      import('../../files/documents'),
+      import('../../files/apply'),
     ]);
     const parsed = await Promise.all(filesOf(name).map(({ text }) => parseFile(text)));
     const objects = parsed.flatMap(({ documents }) =>
