@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseFile, rangeOf, resolve, stepsOf } from '../../src/page/files/documents';
-import { withoutFields, withValuesOf } from '../../src/page/files/resolve-conflict';
+import { withoutFields, withValuesOf } from '../../src/page/files/apply/resolve-conflict';
+import { parseFile, rangeOf, resolve, stepsOf } from '../../src/page/files/language/documents';
 
 const DEPLOYMENT = `# what it is for
 apiVersion: apps/v1

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeAt } from '../../src/page/files/path-at';
+import { placeAt } from '../../src/page/files/language/path-at';
 
 /** The place at the mark `|` in a document. */
 function at(text: string) {

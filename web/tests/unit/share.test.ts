@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nameIn } from '../../src/page/files/workspace';
+import { nameIn } from '../../src/page/files/workspace/workspace';
 import { LONGEST_LINK, MOST_BYTES, MOST_FILES, pack, unpack } from '../../src/page/share/link';
 import { isHostile, planOf } from '../../src/page/share/plan';
 

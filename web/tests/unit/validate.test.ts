@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseFile } from '../../src/page/files/documents';
-import { KindSchema, type Schema } from '../../src/page/files/schema';
-import { validate } from '../../src/page/files/validate';
+import { parseFile } from '../../src/page/files/language/documents';
+import { KindSchema, type Schema } from '../../src/page/files/language/schema';
+import { validate } from '../../src/page/files/language/validate';
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   Thing: {

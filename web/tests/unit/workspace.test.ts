@@ -1,12 +1,12 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { OpenFiles } from '../../src/page/files/workspace';
+import type { OpenFiles } from '../../src/page/files/workspace/workspace';
 
 // Which files have a tab when the workspace is opened again.
 
 beforeEach(() => vi.resetModules());
 
 async function open(before: OpenFiles | null, paths = ['a.yaml', 'b.yaml', 'c.yaml']) {
-  const workspace = await import('../../src/page/files/workspace');
+  const workspace = await import('../../src/page/files/workspace/workspace');
   const storage = {
     load: async () => paths.map((path) => ({ path, text: '' })),
     save: async () => undefined,

@@ -15,7 +15,7 @@ const PANES = {
   terminal: lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal)),
   picture: lazily(() => import('../picture/PictureView').then(({ PictureView }) => PictureView)),
   cluster: lazily(() => import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView)),
-  files: lazily(() => import('../files/EditorPane').then(({ EditorPane }) => EditorPane)),
+  files: lazily(() => import('../files/pane/EditorPane').then(({ EditorPane }) => EditorPane)),
 };
 
 export type EmbedPane = keyof typeof PANES;

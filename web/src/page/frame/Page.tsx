@@ -23,7 +23,7 @@ import { spoken } from './spoken';
 const ClusterView = lazily(() =>
   import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView),
 );
-const loadFiles = () => import('../files/FilesView').then(({ FilesView }) => FilesView);
+const loadFiles = () => import('../files/pane/FilesView').then(({ FilesView }) => FilesView);
 const FilesView = lazily(loadFiles);
 const ConsoleView = lazily(() =>
   import('../console/ConsoleView').then(({ ConsoleView }) => ConsoleView),

@@ -5,7 +5,9 @@ import { PaneBar } from './PaneBar';
 import { route } from './route';
 import { Splitter } from './Splitter';
 
-const EditorPane = lazily(() => import('../files/EditorPane').then(({ EditorPane }) => EditorPane));
+const EditorPane = lazily(() =>
+  import('../files/pane/EditorPane').then(({ EditorPane }) => EditorPane),
+);
 const Terminal = lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal));
 
 const Picture = lazily(() =>

@@ -1,5 +1,5 @@
 import '../style/script.css';
-import { active } from '../files/workspace';
+import { active } from '../files/workspace/workspace';
 import { isAlive, runFile, runs, stopFile } from './runs';
 import { words } from './words';
 

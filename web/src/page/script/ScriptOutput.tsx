@@ -1,7 +1,7 @@
 import '../style/script.css';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { goToLine } from '../files/FileText';
-import { activePath } from '../files/workspace';
+import { goToLine } from '../files/pane/FileText';
+import { activePath } from '../files/workspace/workspace';
 import { Icon } from '../frame/icons';
 import { clearRun, runs } from './runs';
 import { words } from './words';

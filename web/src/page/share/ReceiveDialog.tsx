@@ -1,10 +1,10 @@
 import '../style/share.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { localStorageOfOthers } from '../files/local-storage';
+import { localStorageOfOthers } from '../files/workspace/local-storage';
 import { bytes } from '../parts/format';
-import '../files/open';
-import { files, opened, openFile, writeFile } from '../files/workspace';
+import '../files/workspace/open';
+import { files, opened, openFile, writeFile } from '../files/workspace/workspace';
 import { Dialog } from '../frame/Dialog';
 import { go } from '../frame/route';
 import { spoken } from '../frame/spoken';

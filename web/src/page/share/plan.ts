@@ -1,4 +1,4 @@
-import { nameIn } from '../files/workspace';
+import { nameIn } from '../files/workspace/workspace';
 import type { SharedFile } from './link';
 
 /** What is going to be made of one file of a link. */

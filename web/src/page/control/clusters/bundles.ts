@@ -4,8 +4,13 @@ import type { EngineSettings } from '../../../protocol';
 import { askAsAdmin, askJson, refused } from '../../engine/ask';
 import { notice, untilReady } from '../../engine/cluster';
 import { clusterHere, setTitle, switchTo, titleOf } from '../../engine/here';
-import { textOf } from '../../files/engine-files';
-import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../../files/workspace-database';
+import { textOf } from '../../files/workspace/engine-files';
+import {
+  FILES,
+  OTHERS,
+  openWorkspaceDatabase,
+  workspaceOf,
+} from '../../files/workspace/workspace-database';
 import { words } from '../words';
 import { fetchFile, NotFetched, takeSource } from './bundle-address';
 import { dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';

@@ -15,7 +15,12 @@ import {
   titleOf,
 } from '../../engine/here';
 import { unmarkKept } from '../../engine/kept-mark';
-import { FILES, OTHERS, openWorkspaceDatabase, workspaceOf } from '../../files/workspace-database';
+import {
+  FILES,
+  OTHERS,
+  openWorkspaceDatabase,
+  workspaceOf,
+} from '../../files/workspace/workspace-database';
 import { words as frameWords } from '../../words';
 import { words } from '../words';
 import { passOn } from './cluster-name';

@@ -50,8 +50,8 @@ export async function fill(name: Prepared): Promise<void> {
     await nameCluster(name);
     const [{ filesOf }, { parseFile }, { locate }] = await Promise.all([
       import('./prepared-files'),
-      import('../../files/documents'),
-      import('../../files/apply'),
+      import('../../files/language/documents'),
+      import('../../files/apply/apply'),
     ]);
     const parsed = await Promise.all(filesOf(name).map(({ text }) => parseFile(text)));
     const objects = parsed.flatMap(({ documents }) =>

@@ -1,6 +1,6 @@
 import { askAsAdmin, refused } from '../../engine/ask';
-import '../../files/open';
-import { files, freeName, opened, openFile, writeFile } from '../../files/workspace';
+import '../../files/workspace/open';
+import { files, freeName, opened, openFile, writeFile } from '../../files/workspace/workspace';
 
 /**
  * Puts files into the workspace, but for those whose names are taken: they are the learner's. Resolves when commands in

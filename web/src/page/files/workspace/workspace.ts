@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { words } from './words';
+import { words } from '../words';
 
 /** One file of the learner's, by its path in the workspace: names with slashes between them, none at the start. */
 export interface WorkspaceFile {

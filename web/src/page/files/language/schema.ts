@@ -1,4 +1,4 @@
-import { words } from './words';
+import { words } from '../words';
 
 /** A schema of OpenAPI v3, as far as it is read here. */
 export interface Schema {

@@ -1,7 +1,16 @@
 import { signal } from '@preact/signals';
-import { untilReady } from '../engine/cluster';
-import { spoken } from '../frame/spoken';
-import { loadYaml, STYLE } from '../parts/yaml';
+import { untilReady } from '../../engine/cluster';
+import { spoken } from '../../frame/spoken';
+import { loadYaml, STYLE } from '../../parts/yaml';
+import {
+  type ManifestDocument,
+  type ParsedFile,
+  parseFile,
+  rangeOf,
+  titleOf,
+} from '../language/documents';
+import { words } from '../words';
+import { active, writeFile } from '../workspace/workspace';
 import {
   type Applied,
   type ApplyOptions,
@@ -12,10 +21,7 @@ import {
   type Outcome,
   remove,
 } from './apply';
-import { type ManifestDocument, type ParsedFile, parseFile, rangeOf, titleOf } from './documents';
 import { withoutFields, withValuesOf } from './resolve-conflict';
-import { words } from './words';
-import { active, writeFile } from './workspace';
 
 /** What came of one document of a file, with where in the file its problems stand. */
 export interface DocumentOutcome {

@@ -1,6 +1,6 @@
-import { askAsAdmin } from '../engine/ask';
-import { ready } from '../engine/cluster';
-import { framesOf } from '../engine/frames';
+import { askAsAdmin } from '../../engine/ask';
+import { ready } from '../../engine/cluster';
+import { framesOf } from '../../engine/frames';
 import type { OtherFiles } from './local-storage';
 import type { Storage, WorkspaceFile } from './workspace';
 

@@ -1,6 +1,6 @@
 import type { Document, LineCounter, Node } from 'yaml';
-import { loadYaml } from '../parts/yaml';
-import { words } from './words';
+import { loadYaml } from '../../parts/yaml';
+import { words } from '../words';
 
 /** One object in a file, with where it stands. */
 export interface ManifestDocument {

@@ -1,9 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from '../frame/icons';
+import { Icon } from '../../frame/icons';
+import {
+  closeSession,
+  type DocumentOutcome,
+  type Session,
+  session,
+  settle,
+} from '../apply/session';
+import { words } from '../words';
+import { activePath } from '../workspace/workspace';
 import { goToLine } from './FileText';
-import { closeSession, type DocumentOutcome, type Session, session, settle } from './session';
-import { words } from './words';
-import { activePath } from './workspace';
 
 /** What the API server said to the last task, document by document. */
 export function OutcomePanel() {

@@ -1,4 +1,4 @@
-import { clusterHere } from '../engine/here';
+import { clusterHere } from '../../engine/here';
 import type { Storage } from './workspace';
 import {
   FILES,

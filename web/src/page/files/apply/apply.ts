@@ -1,7 +1,7 @@
-import { collectionPath, followKinds, type Kind, kindNamed, kinds } from '../cluster/kinds';
-import { ask, Refused, refused } from '../engine/ask';
-import type { Manifest, ManifestDocument } from './documents';
-import { words } from './words';
+import { collectionPath, followKinds, type Kind, kindNamed, kinds } from '../../cluster/kinds';
+import { ask, Refused, refused } from '../../engine/ask';
+import type { Manifest, ManifestDocument } from '../language/documents';
+import { words } from '../words';
 
 /** The field manager of what the editor applies, as metadata.managedFields names it. */
 export const MANAGER = 'kubetab-editor';

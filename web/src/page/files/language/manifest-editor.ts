@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view';
-import { createEditor } from '../editor/code';
-import type { CodeEditor, CodeOptions } from '../editor/code-types';
+import { createEditor } from '../../editor/code';
+import type { CodeEditor, CodeOptions } from '../../editor/code-types';
 import { manifestLanguage } from './language';
 
 /** CodeMirror for the files of the workspace: what viewers have, and what knows Kubernetes. */

@@ -1,8 +1,8 @@
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
-import { loadYaml } from '../parts/yaml';
+import { loadYaml } from '../../parts/yaml';
+import { words } from '../words';
 import type { ManifestDocument } from './documents';
 import { isOpen, type KindSchema, type Schema, typeWords } from './schema';
-import { words } from './words';
 
 export interface Finding {
   readonly from: number;

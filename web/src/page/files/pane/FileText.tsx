@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { languageOf } from './language-of';
-import type { createManifestEditor } from './manifest-editor';
-import { words } from './words';
-import { files, writeFile } from './workspace';
+import { languageOf } from '../language/language-of';
+import type { createManifestEditor } from '../language/manifest-editor';
+import { words } from '../words';
+import { files, writeFile } from '../workspace/workspace';
 
 type Editor = ReturnType<typeof createManifestEditor>;
 
@@ -35,7 +35,7 @@ export function FileText({ path, text }: { path: string; text: string }) {
   const loaded = useSignal(false);
   useEffect(() => {
     let gone = false;
-    void import('./manifest-editor').then(({ createManifestEditor: create }) => {
+    void import('../language/manifest-editor').then(({ createManifestEditor: create }) => {
       if (gone || !host.current) return;
       editor.current = create(host.current, {
         text: latest.current,

@@ -1,6 +1,6 @@
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorView } from '@codemirror/view';
-import { createEditor } from '../editor/code';
+import { createEditor } from '../../editor/code';
 
 const theme = EditorView.theme({
   '.cm-changedLine': { background: 'var(--good-ground)' },

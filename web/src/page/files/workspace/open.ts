@@ -1,14 +1,14 @@
 import { effect } from '@preact/signals';
-import { kindOf, suffixOf } from '../../client/cluster-names';
-import { clusterHere, scope } from '../engine/here';
-import { tabStorage } from '../engine/storage';
-import { arrange } from '../frame/layout';
-import type { PaletteCommand } from '../frame/palette-commands';
-import { go, route } from '../frame/route';
+import { kindOf, suffixOf } from '../../../client/cluster-names';
+import { clusterHere, scope } from '../../engine/here';
+import { tabStorage } from '../../engine/storage';
+import { arrange } from '../../frame/layout';
+import type { PaletteCommand } from '../../frame/palette-commands';
+import { go, route } from '../../frame/route';
+import { words } from '../words';
 import { sharedWithTerminal } from './engine-files';
 import { localStorageOfFiles, localStorageOfOthers } from './local-storage';
 import { samples } from './samples';
-import { words } from './words';
 import {
   activePath,
   files,

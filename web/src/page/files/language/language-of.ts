@@ -1,4 +1,4 @@
-import type { Language } from '../editor/code-types';
+import type { Language } from '../../editor/code-types';
 
 /** A script of the learner's, which is run, and not applied. */
 export function isScript(path: string): boolean {

@@ -8,14 +8,14 @@ import {
 import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, keymap, type Tooltip } from '@codemirror/view';
-import { kinds } from '../cluster/kinds';
-import { ready } from '../engine/cluster';
+import { kinds } from '../../cluster/kinds';
+import { ready } from '../../engine/cluster';
+import { words } from '../words';
 import { parseFile } from './documents';
 import { schemaOf } from './openapi';
 import { placeAt } from './path-at';
 import { type KindSchema, type Schema, typeWords } from './schema';
 import { validate } from './validate';
-import { words } from './words';
 
 /** Completion, explanations and validation of manifests, from the cluster's own OpenAPI. */
 export function manifestLanguage(): Extension {

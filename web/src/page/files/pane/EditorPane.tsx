@@ -1,19 +1,16 @@
-import '../style/files.css';
+import '../../style/files.css';
 import { useSignal } from '@preact/signals';
-import { followKinds } from '../cluster/kinds';
-import { Icon } from '../frame/icons';
-import { lazily } from '../frame/Lazy';
-import { PaneBar } from '../frame/PaneBar';
-import { go, LIST } from '../frame/route';
-import { pendingEdits } from '../terminal/shell';
-import { addFiles } from './add-files';
-import { FileText } from './FileText';
-import { isScript } from './language-of';
-import { OutcomePanel } from './OutcomePanel';
-import { newFile } from './open';
-import { PendingEdit } from './PendingEdit';
-import { applyFile, checkFile, deleteFile, diffFile, formatFile } from './session';
-import { words } from './words';
+import { followKinds } from '../../cluster/kinds';
+import { Icon } from '../../frame/icons';
+import { lazily } from '../../frame/Lazy';
+import { PaneBar } from '../../frame/PaneBar';
+import { go, LIST } from '../../frame/route';
+import { pendingEdits } from '../../terminal/shell';
+import { applyFile, checkFile, deleteFile, diffFile, formatFile } from '../apply/session';
+import { isScript } from '../language/language-of';
+import { words } from '../words';
+import { addFiles } from '../workspace/add-files';
+import { newFile } from '../workspace/open';
 import {
   active,
   activePath,
@@ -23,15 +20,18 @@ import {
   openFile,
   openPaths,
   type WorkspaceFile,
-} from './workspace';
+} from '../workspace/workspace';
+import { FileText } from './FileText';
+import { OutcomePanel } from './OutcomePanel';
+import { PendingEdit } from './PendingEdit';
 
 followKinds();
 
 const ScriptButtons = lazily(() =>
-  import('../script/ScriptButtons').then(({ ScriptButtons }) => ScriptButtons),
+  import('../../script/ScriptButtons').then(({ ScriptButtons }) => ScriptButtons),
 );
 const ScriptOutput = lazily(() =>
-  import('../script/ScriptOutput').then(({ ScriptOutput }) => ScriptOutput),
+  import('../../script/ScriptOutput').then(({ ScriptOutput }) => ScriptOutput),
 );
 
 /** Files of the workspace in tabs, with what can be done with them in the cluster. */
@@ -90,7 +90,7 @@ export function EditorPane() {
 }
 
 async function runScript({ path, text }: WorkspaceFile): Promise<void> {
-  const { runFile } = await import('../script/runs');
+  const { runFile } = await import('../../script/runs');
   runFile(path, text);
 }
 

@@ -1,13 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { notice } from '../engine/cluster';
-import { PaneBar } from '../frame/PaneBar';
-import { bytes } from '../parts/format';
-import { addFiles } from './add-files';
-import { downloadZip } from './download';
-import { newFile, showFile } from './open';
-import { words } from './words';
-import { activePath, files, refused, removeFile, renameFile, trouble } from './workspace';
+import { notice } from '../../engine/cluster';
+import { PaneBar } from '../../frame/PaneBar';
+import { bytes } from '../../parts/format';
+import { words } from '../words';
+import { addFiles } from '../workspace/add-files';
+import { downloadZip } from '../workspace/download';
+import { newFile, showFile } from '../workspace/open';
+import {
+  activePath,
+  files,
+  refused,
+  removeFile,
+  renameFile,
+  trouble,
+} from '../workspace/workspace';
 
 /** The files of the workspace. */
 export function FilesView() {

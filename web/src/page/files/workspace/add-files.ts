@@ -1,5 +1,5 @@
-import { notice } from '../engine/cluster';
-import { words } from './words';
+import { notice } from '../../engine/cluster';
+import { words } from '../words';
 import { freeName, openFile, writeFile } from './workspace';
 
 const MOST = 1_000_000;

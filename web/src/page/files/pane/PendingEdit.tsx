@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Code } from '../editor/Code';
-import { askAsAdmin } from '../engine/ask';
-import { finishEdit, type PendingEdit as Pending } from '../terminal/shell';
-import { words } from './words';
+import { Code } from '../../editor/Code';
+import { askAsAdmin } from '../../engine/ask';
+import { finishEdit, type PendingEdit as Pending } from '../../terminal/shell';
+import { words } from '../words';
 
 const urlOf = (path: string) =>
   `/kubetab/files${path.split('/').map(encodeURIComponent).join('/')}`;

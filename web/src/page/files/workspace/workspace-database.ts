@@ -1,7 +1,7 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
-import { suffixOf } from '../../client/cluster-names';
-import { scope } from '../engine/here';
-import { nameHere } from '../engine/name-here';
+import { suffixOf } from '../../../client/cluster-names';
+import { scope } from '../../engine/here';
+import { nameHere } from '../../engine/name-here';
 import type { WorkspaceFile } from './workspace';
 
 /** Files that the editor shows, by their key `path`. */

@@ -1,7 +1,7 @@
 import type { Document } from 'yaml';
-import { loadYaml } from '../parts/yaml';
+import { loadYaml } from '../../parts/yaml';
+import { type ManifestDocument, resolve, stepsOf } from '../language/documents';
 import type { Applied, Conflict } from './apply';
-import { type ManifestDocument, resolve, stepsOf } from './documents';
 
 /** Takes the fields out of the document, with maps and lists that are empty then; its comments and layout stay. */
 export async function withoutFields(

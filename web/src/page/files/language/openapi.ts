@@ -1,4 +1,4 @@
-import { askAsAdmin } from '../engine/ask';
+import { askAsAdmin } from '../../engine/ask';
 import { KindSchema, type Schema } from './schema';
 
 interface OpenApi {
