@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownersByLine } from '../../src/page/cluster/field-owners';
+import { ownersByLine } from '../../src/page/cluster/objects/field-owners';
 
 const TEXT = `metadata:
   labels:

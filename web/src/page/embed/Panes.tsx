@@ -14,7 +14,9 @@ const PANES = {
   ),
   terminal: lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal)),
   picture: lazily(() => import('../picture/PictureView').then(({ PictureView }) => PictureView)),
-  cluster: lazily(() => import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView)),
+  cluster: lazily(() =>
+    import('../cluster/pane/ClusterView').then(({ ClusterView }) => ClusterView),
+  ),
   files: lazily(() => import('../files/pane/EditorPane').then(({ EditorPane }) => EditorPane)),
 };
 

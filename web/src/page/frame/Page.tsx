@@ -21,7 +21,7 @@ import { Splitter } from './Splitter';
 import { spoken } from './spoken';
 
 const ClusterView = lazily(() =>
-  import('../cluster/ClusterView').then(({ ClusterView }) => ClusterView),
+  import('../cluster/pane/ClusterView').then(({ ClusterView }) => ClusterView),
 );
 const loadFiles = () => import('../files/pane/FilesView').then(({ FilesView }) => FilesView);
 const FilesView = lazily(loadFiles);

@@ -1,21 +1,21 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { moment } from '../language/figures';
-import { cut } from '../parts/cut-name';
-import { order } from '../parts/order';
-import { useRowWindow } from '../parts/rows';
-import { Try } from '../parts/Try';
+import { moment } from '../../language/figures';
+import { cut } from '../../parts/cut-name';
+import { order } from '../../parts/order';
+import { useRowWindow } from '../../parts/rows';
+import { Try } from '../../parts/Try';
+import { now } from '../clock';
+import { collectionPath, idOf, type Kind, objectPath } from '../kinds';
+import { namespace } from '../namespace';
+import { openObject } from '../navigate';
+import { age } from '../object';
+import { Reading } from '../Reading';
+import { useWatch } from '../use-watch';
+import { words } from '../words';
 import { BEGINNINGS } from './beginnings';
-import { now } from './clock';
-import { collectionPath, idOf, type Kind, objectPath } from './kinds';
-import { namespace } from './namespace';
-import { openObject } from './navigate';
-import { age } from './object';
-import { Reading } from './Reading';
 import { type Column, columnsOf, type Row, tableForm } from './table';
-import { useWatch } from './use-watch';
-import { words } from './words';
 
 const ROW = 30;
 

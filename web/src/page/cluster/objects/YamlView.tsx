@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { Code } from '../editor/Code';
-import type { LineNote } from '../editor/code-types';
-import { ask, refused } from '../engine/ask';
-import { CopyButton } from '../parts/Copy';
-import { loadYaml, STYLE } from '../parts/yaml';
+import { Code } from '../../editor/Code';
+import type { LineNote } from '../../editor/code-types';
+import { ask, refused } from '../../engine/ask';
+import { CopyButton } from '../../parts/Copy';
+import { loadYaml, STYLE } from '../../parts/yaml';
+import { type Kind, objectPath } from '../kinds';
+import type { KubeObject } from '../object';
+import { words } from '../words';
 import { COLOURS, managersOf, ownersByLine } from './field-owners';
-import { type Kind, objectPath } from './kinds';
-import type { KubeObject } from './object';
-import { words } from './words';
 
 /** The object as it is; with the owners of its fields; and to be changed. */
 export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { spoken } from '../frame/spoken';
-import { CopyButton } from '../parts/Copy';
+import { spoken } from '../../frame/spoken';
+import { CopyButton } from '../../parts/Copy';
+import type { Kind } from '../kinds';
+import type { KubeObject } from '../object';
+import { words } from '../words';
 import { type Action, actionsFor } from './actions';
-import type { Kind } from './kinds';
-import type { KubeObject } from './object';
-import { words } from './words';
 
 /** What can be done to an object. Nothing is done before the command that does the same has been shown. */
 export function ActionBar({ kind, object }: { kind: Kind; object: KubeObject }) {

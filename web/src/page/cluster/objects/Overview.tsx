@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import { moment } from '../language/figures';
-import { now } from './clock';
-import { findKind, objectPath } from './kinds';
+import { moment } from '../../language/figures';
+import { now } from '../clock';
+import { findKind, objectPath } from '../kinds';
 import {
   age,
   type Condition,
@@ -9,10 +9,10 @@ import {
   type Pod,
   type Service,
   type Workload,
-} from './object';
+} from '../object';
+import { useObjects } from '../use-watch';
+import { words } from '../words';
 import { type Related, relatedTo } from './related';
-import { useObjects } from './use-watch';
-import { words } from './words';
 
 /** What one looks for first: conditions, containers, what belongs to it, what happened to it. */
 export function Overview({ object }: { object: KubeObject }) {

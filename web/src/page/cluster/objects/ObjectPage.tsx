@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { ago, moment } from '../language/figures';
-import { Cut } from '../parts/CutName';
-import { Tabs } from '../parts/Tabs';
+import { ago, moment } from '../../language/figures';
+import { Cut } from '../../parts/CutName';
+import { Tabs } from '../../parts/Tabs';
+import { now } from '../clock';
+import { collectionPath, idOf, type Kind } from '../kinds';
+import { age, type KubeObject, type Pod, phaseOf } from '../object';
+import { Reading } from '../Reading';
+import { useObjects } from '../use-watch';
+import { words } from '../words';
 import { ActionBar } from './ActionBar';
-import { now } from './clock';
-import { collectionPath, idOf, type Kind } from './kinds';
 import { Logs } from './Logs';
 import { Overview } from './Overview';
-import { age, type KubeObject, type Pod, phaseOf } from './object';
-import { Reading } from './Reading';
-import { useObjects } from './use-watch';
-import { words } from './words';
 import { YamlView } from './YamlView';
 
 type View = 'overview' | 'yaml' | 'logs';

@@ -1,5 +1,5 @@
-import { kindNamed } from './kinds';
-import { type KubeObject, type Pod, type Service, selects, type Workload } from './object';
+import { kindNamed } from '../kinds';
+import { type KubeObject, type Pod, type Service, selects, type Workload } from '../object';
 
 export type Relation = 'owner' | 'owns' | 'selects' | 'selected-by' | 'node' | 'uses' | 'endpoints';
 

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
-import { go } from '../frame/route';
-import { collectionPath, idOf, type Kind, kinds } from './kinds';
-import { namespace } from './namespace';
-import { openKind } from './navigate';
-import type { KubeObject } from './object';
+import { go } from '../../frame/route';
+import { collectionPath, idOf, type Kind, kinds } from '../kinds';
+import { namespace } from '../namespace';
+import { openKind } from '../navigate';
+import type { KubeObject } from '../object';
+import { useWatch } from '../use-watch';
+import { metadata } from '../watch';
+import { words } from '../words';
 import { OPEN_FIRST, type Section, type SectionId, sectionsOf } from './sections';
-import { useWatch } from './use-watch';
-import { metadata } from './watch';
-import { words } from './words';
 
 const opened = signal<ReadonlySet<SectionId>>(new Set(OPEN_FIRST));
 

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ask, refused } from '../engine/ask';
-import type { Pod } from './object';
-import { words } from './words';
+import { ask, refused } from '../../engine/ask';
+import type { Pod } from '../object';
+import { words } from '../words';
 
 const KEEP = 2000;
 const PACE = 80;

@@ -1,6 +1,6 @@
-import { askJson } from '../engine/ask';
-import { idOf, type Kind, objectPath } from './kinds';
-import type { KubeObject, Node, Workload } from './object';
+import { askJson } from '../../engine/ask';
+import { idOf, type Kind, objectPath } from '../kinds';
+import type { KubeObject, Node, Workload } from '../object';
 
 export type ActionName =
   | 'scale'

@@ -1,4 +1,4 @@
-import { idOf, isCustom, type Kind } from './kinds';
+import { idOf, isCustom, type Kind } from '../kinds';
 
 /** A group of kinds in the list on the left, in the order in which a person looks for them. */
 export interface Section {

@@ -1,20 +1,20 @@
-import '../style/cluster.css';
+import '../../style/cluster.css';
 import { useEffect } from 'preact/hooks';
-import { PaneBar } from '../frame/PaneBar';
-import { go, route } from '../frame/route';
-import { Cut } from '../parts/CutName';
-import { requestInfo } from '../parts/verbs';
-import { PictureView } from '../picture/PictureView';
+import { PaneBar } from '../../frame/PaneBar';
+import { go, route } from '../../frame/route';
+import { Cut } from '../../parts/CutName';
+import { requestInfo } from '../../parts/verbs';
+import { PictureView } from '../../picture/PictureView';
+import { findKind, followKinds, idOf, type Kind, kinds } from '../kinds';
+import { namespace } from '../namespace';
+import { openKind } from '../navigate';
+import type { KubeObject } from '../object';
+import { ObjectPage } from '../objects/ObjectPage';
+import { useWatch } from '../use-watch';
+import { metadata } from '../watch';
+import { words } from '../words';
 import { KindList } from './KindList';
-import { findKind, followKinds, idOf, type Kind, kinds } from './kinds';
-import { namespace } from './namespace';
-import { openKind } from './navigate';
-import { ObjectPage } from './ObjectPage';
-import type { KubeObject } from './object';
 import { TablePage } from './TablePage';
-import { useWatch } from './use-watch';
-import { metadata } from './watch';
-import { words } from './words';
 
 followKinds();
 

@@ -1,7 +1,7 @@
 import type { Document, Node, YAMLMap, YAMLSeq } from 'yaml';
-import type { LineNote } from '../editor/code-types';
-import { loadYaml } from '../parts/yaml';
-import type { ManagedFields } from './object';
+import type { LineNote } from '../../editor/code-types';
+import { loadYaml } from '../../parts/yaml';
+import type { ManagedFields } from '../object';
 
 /** A set of fields as metadata.managedFields holds it: names prefixed with f:, k:, v: or i:, and "." for the item itself. */
 type FieldSet = { readonly [entry: string]: FieldSet };

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
-import type { Form } from './watch';
+import type { Form } from '../watch';
 
 /** As meta.k8s.io/v1 TableColumnDefinition. */
 export interface Column {
