@@ -26,7 +26,7 @@ const ClusterView = lazily(() =>
 const loadFiles = () => import('../files/pane/FilesView').then(({ FilesView }) => FilesView);
 const FilesView = lazily(loadFiles);
 const ConsoleView = lazily(() =>
-  import('../console/ConsoleView').then(({ ConsoleView }) => ConsoleView),
+  import('../console/pane/ConsoleView').then(({ ConsoleView }) => ConsoleView),
 );
 const loadSettings = () =>
   import('../control/settings/SettingsView').then(({ SettingsView }) => SettingsView);

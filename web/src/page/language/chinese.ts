@@ -1,5 +1,5 @@
 import { chinese as cluster } from '../cluster/words.zh';
-import { chinese as examples } from '../console/example-words.zh';
+import { chinese as examples } from '../console/examples/example-words.zh';
 import { chinese as console } from '../console/words.zh';
 import { chinese as control } from '../control/words.zh';
 import { chinese as editor } from '../editor/words.zh';

@@ -1,9 +1,9 @@
-import { requestInfo, verbClass } from '../parts/verbs';
-import { draft, edit, METHODS } from './draft';
+import { requestInfo, verbClass } from '../../parts/verbs';
+import { draft, edit, METHODS } from '../draft';
+import { isUnderWay, run, stop } from '../run';
+import { words } from '../words';
 import { PathInput } from './PathInput';
 import { sendNow } from './pane';
-import { isUnderWay, run, stop } from './run';
-import { words } from './words';
 
 /** Method, path and the one button: Send, or Stop while something is under way. */
 export function RequestBar() {

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { Code } from '../editor/Code';
-import { clock } from '../parts/format';
-import { prettyJson } from '../parts/pretty';
-import type { WatchEvent, WatchView } from './watch-log';
-import { words } from './words';
+import { Code } from '../../editor/Code';
+import { clock } from '../../parts/format';
+import { prettyJson } from '../../parts/pretty';
+import type { WatchEvent, WatchView } from '../watch-log';
+import { words } from '../words';
 
 const TYPES = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'];
 

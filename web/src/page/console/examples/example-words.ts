@@ -1,4 +1,4 @@
-import { catalogue } from '../language/language';
+import { catalogue } from '../../language/language';
 
 /** What the examples are called and what they show, in one or two sentences. */
 export const english = {

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { words as frameWords } from '../words';
-import type { Draft } from './draft';
-import { asCurl, asFetch } from './snippets';
-import { words } from './words';
+import { words as frameWords } from '../../words';
+import type { Draft } from '../draft';
+import { asCurl, asFetch } from '../snippets';
+import { words } from '../words';
 
 /** Copies the request as a command or a call, or the answer. Says so for a moment on the button itself. */
 export function CopyMenu({ request, text }: { request: Draft; text: string | null }) {

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { Code } from '../editor/Code';
-import type { Language } from '../editor/code-types';
-import { bytes, duration } from '../parts/format';
-import { prettyJson } from '../parts/pretty';
-import { Tabs } from '../parts/Tabs';
+import { Code } from '../../editor/Code';
+import type { Language } from '../../editor/code-types';
+import { bytes, duration } from '../../parts/format';
+import { prettyJson } from '../../parts/pretty';
+import { Tabs } from '../../parts/Tabs';
+import { type Draft, header } from '../draft';
+import { type Answer, isUnderWay, type Run, run, type Trouble } from '../run';
+import { words } from '../words';
 import { CopyMenu } from './CopyMenu';
-import { type Draft, header } from './draft';
-import { type Answer, isUnderWay, type Run, run, type Trouble } from './run';
 import { readTable, TableView } from './TableView';
 import { WatchEvents } from './WatchEvents';
-import { words } from './words';
 
 type View = 'json' | 'yaml' | 'text' | 'table' | 'events' | 'headers';
 

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { words } from './words';
+import { words } from '../words';
 
 /** A Table of meta.k8s.io/v1: columns and cells as the server made them. */
 export interface Table {

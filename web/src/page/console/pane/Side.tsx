@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { clock, duration } from '../parts/format';
-import { Tabs } from '../parts/Tabs';
-import { requestInfo, verbClass } from '../parts/verbs';
-import { type Draft, draft, takesBody } from './draft';
-import { words as exampleWords } from './example-words';
-import { EXAMPLE_GROUPS, type Example } from './examples';
-import { clearHistory, history, type Past } from './history';
+import { clock, duration } from '../../parts/format';
+import { Tabs } from '../../parts/Tabs';
+import { requestInfo, verbClass } from '../../parts/verbs';
+import { type Draft, draft, takesBody } from '../draft';
+import { words as exampleWords } from '../examples/example-words';
+import { EXAMPLE_GROUPS, type Example } from '../examples/examples';
+import { clearHistory, history, type Past } from '../history';
+import { words } from '../words';
 import { pane, sendNow } from './pane';
-import { words } from './words';
 
 type View = 'examples' | 'history';
 

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ready } from '../engine/cluster';
-import { type Suggestion, suggest } from './completion';
-import { draft, edit } from './draft';
-import { words } from './words';
+import { ready } from '../../engine/cluster';
+import { type Suggestion, suggest } from '../completion';
+import { draft, edit } from '../draft';
+import { words } from '../words';
 
 /**
  * The path, with suggestions from the server. A combobox after the ARIA authoring practices: the arrows choose, Tab or

@@ -1,4 +1,4 @@
-import type { Draft } from './draft';
+import type { Draft } from '../draft';
 import type { Words } from './example-words';
 
 export interface Example {

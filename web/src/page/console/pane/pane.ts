@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { send } from './run';
+import { send } from '../run';
 
 /** Which of its panes the console shows on a phone; wider screens show them all. */
 export type Pane = 'side' | 'request' | 'response';

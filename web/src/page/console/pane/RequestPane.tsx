@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { Code } from '../editor/Code';
-import type { Language } from '../editor/code-types';
-import { Tabs } from '../parts/Tabs';
-import { draft, edit, type HeaderRow, header, setHeader, takesBody } from './draft';
-import { words as exampleWords } from './example-words';
-import { EXAMPLES } from './examples';
-import { words } from './words';
+import { Code } from '../../editor/Code';
+import type { Language } from '../../editor/code-types';
+import { Tabs } from '../../parts/Tabs';
+import { draft, edit, type HeaderRow, header, setHeader, takesBody } from '../draft';
+import { words as exampleWords } from '../examples/example-words';
+import { EXAMPLES } from '../examples/examples';
+import { words } from '../words';
 
 const CONTENT_TYPES: Readonly<Record<string, readonly string[]>> = {
   PATCH: [

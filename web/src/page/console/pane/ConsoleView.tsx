@@ -1,15 +1,15 @@
-import '../style/console.css';
+import '../../style/console.css';
 import { useEffect } from 'preact/hooks';
-import { loadEditor } from '../editor/Code';
-import { isWatch } from '../parts/verbs';
-import { draft } from './draft';
+import { loadEditor } from '../../editor/Code';
+import { isWatch } from '../../parts/verbs';
+import { draft } from '../draft';
+import { isUnderWay, run, send, stop } from '../run';
+import { words } from '../words';
 import { type Pane, pane, sendNow } from './pane';
 import { RequestBar } from './RequestBar';
 import { RequestPane } from './RequestPane';
 import { ResponsePane } from './ResponsePane';
-import { isUnderWay, run, send, stop } from './run';
 import { Side } from './Side';
-import { words } from './words';
 
 let greeted = false;
 
