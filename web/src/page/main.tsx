@@ -22,7 +22,7 @@ import { offerDeveloper } from './developer';
 import { showEmbedded } from './embed/show';
 import { openCluster, ready } from './engine/cluster';
 import { clusterHere, isEmbedded } from './engine/here';
-import { Page } from './frame/Page';
+import { Page } from './frame/page/Page';
 import { openLanguage } from './language/language';
 import { followLog } from './requests/log';
 import { followSharedLinks } from './share/open';

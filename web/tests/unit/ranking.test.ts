@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
+import { rank, spansOf } from '../../src/page/frame/palette/ranking';
 import type { PaletteCommand } from '../../src/page/frame/palette-commands';
-import { rank, spansOf } from '../../src/page/frame/ranking';
 
 const line = (label: string, group: string, place = '', keywords = '', weight = 0) => ({
   id: `${group} ${place}/${label}`,

@@ -4,8 +4,8 @@ import { EngineTrouble } from '../engine/EngineTrouble';
 import { scope } from '../engine/here';
 import { Boundary } from '../frame/Boundary';
 import { lazily } from '../frame/Lazy';
-import { Logo } from '../frame/Logo';
-import { NoticeLine } from '../frame/NoticeLine';
+import { Logo } from '../frame/page/Logo';
+import { NoticeLine } from '../frame/page/NoticeLine';
 import { words } from '../words';
 
 const PANES = {

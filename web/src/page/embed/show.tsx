@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { followClock } from '../control/clock';
 import { shareIdentity } from '../control/terminal-identity';
 import { openCluster } from '../engine/cluster';
-import { Page } from '../frame/Page';
+import { Page } from '../frame/page/Page';
 import { openLanguage } from '../language/language';
 import { followLog } from '../requests/log';
 import { openFrame } from './frame';

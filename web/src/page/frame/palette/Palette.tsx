@@ -1,16 +1,16 @@
-import '../style/palette.css';
+import '../../style/palette.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { clusterCommands, holdObjects, kindsUnread } from '../cluster/find';
-import { list as listClusters } from '../control/clusters/clusters';
-import { ready } from '../engine/cluster';
-import { fileCommands } from '../files/workspace/open';
-import { lessonCommands } from '../lessons/course/commands';
-import { words } from '../words';
-import { useLeaving } from './Dialog';
+import { clusterCommands, holdObjects, kindsUnread } from '../../cluster/find';
+import { list as listClusters } from '../../control/clusters/clusters';
+import { ready } from '../../engine/cluster';
+import { fileCommands } from '../../files/workspace/open';
+import { lessonCommands } from '../../lessons/course/commands';
+import { words } from '../../words';
+import { useLeaving } from '../Dialog';
+import type { PaletteCommand } from '../palette-commands';
 import { ownCommands } from './own-commands';
 import { closePalette } from './palette';
-import type { PaletteCommand } from './palette-commands';
 import { rank, type Span, spansOf } from './ranking';
 
 const MOST = 60;

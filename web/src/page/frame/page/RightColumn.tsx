@@ -1,17 +1,17 @@
-import { words } from '../words';
-import { lazily } from './Lazy';
-import { arrange, layout } from './layout';
-import { PaneBar } from './PaneBar';
-import { route } from './route';
-import { Splitter } from './Splitter';
+import { words } from '../../words';
+import { lazily } from '../Lazy';
+import { arrange, layout } from '../layout';
+import { PaneBar } from '../PaneBar';
+import { route } from '../route';
+import { Splitter } from '../Splitter';
 
 const EditorPane = lazily(() =>
-  import('../files/pane/EditorPane').then(({ EditorPane }) => EditorPane),
+  import('../../files/pane/EditorPane').then(({ EditorPane }) => EditorPane),
 );
-const Terminal = lazily(() => import('../terminal/Terminal').then(({ Terminal }) => Terminal));
+const Terminal = lazily(() => import('../../terminal/Terminal').then(({ Terminal }) => Terminal));
 
 const Picture = lazily(() =>
-  import('../picture/PictureView').then(({ PictureView }) => PictureView),
+  import('../../picture/PictureView').then(({ PictureView }) => PictureView),
 );
 
 /** The editor above the terminal; beside a lesson also the picture. */

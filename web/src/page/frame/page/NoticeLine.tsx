@@ -1,5 +1,5 @@
-import { notice } from '../engine/cluster';
-import { words } from '../words';
+import { notice } from '../../engine/cluster';
+import { words } from '../../words';
 
 /** One line for what the user should know and did not ask for. It floats: nothing moves when it comes. */
 export function NoticeLine() {

@@ -1,4 +1,4 @@
-import type { PaletteCommand } from './palette-commands';
+import type { PaletteCommand } from '../palette-commands';
 
 /**
  * What is meant by a few letters. Every word typed must be found in a line: in its label, or in what it is, where it is

@@ -1,47 +1,47 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import { loadClockControls } from '../control/ClockMenu';
-import { engineState } from '../engine/cluster';
-import { progressWords } from '../engine/EngineStatus';
-import { EngineTrouble } from '../engine/EngineTrouble';
-import { inLesson, isOffered } from '../lessons/course/home';
-import { Offer } from '../lessons/pane/Offer';
-import { RequestsDrawer } from '../requests/RequestsDrawer';
-import { receiving, sharing } from '../share/open';
-import { words } from '../words';
-import { Boundary } from './Boundary';
+import { loadClockControls } from '../../control/ClockMenu';
+import { engineState } from '../../engine/cluster';
+import { progressWords } from '../../engine/EngineStatus';
+import { EngineTrouble } from '../../engine/EngineTrouble';
+import { inLesson, isOffered } from '../../lessons/course/home';
+import { Offer } from '../../lessons/pane/Offer';
+import { RequestsDrawer } from '../../requests/RequestsDrawer';
+import { receiving, sharing } from '../../share/open';
+import { words } from '../../words';
+import { Boundary } from '../Boundary';
+import { lazily } from '../Lazy';
+import { arrange, layout, maximised } from '../layout';
+import { onShortcut, paletteOpen } from '../palette/palette';
+import { LIST, route } from '../route';
+import { Splitter } from '../Splitter';
+import { spoken } from '../spoken';
 import { Header } from './Header';
-import { lazily } from './Lazy';
-import { arrange, layout, maximised } from './layout';
 import { NoticeLine } from './NoticeLine';
-import { onShortcut, paletteOpen } from './palette';
 import { PhoneTabs, Rail } from './Rail';
 import { RightColumn } from './RightColumn';
-import { LIST, route } from './route';
-import { Splitter } from './Splitter';
-import { spoken } from './spoken';
 
 const ClusterView = lazily(() =>
-  import('../cluster/pane/ClusterView').then(({ ClusterView }) => ClusterView),
+  import('../../cluster/pane/ClusterView').then(({ ClusterView }) => ClusterView),
 );
-const loadFiles = () => import('../files/pane/FilesView').then(({ FilesView }) => FilesView);
+const loadFiles = () => import('../../files/pane/FilesView').then(({ FilesView }) => FilesView);
 const FilesView = lazily(loadFiles);
 const ConsoleView = lazily(() =>
-  import('../console/pane/ConsoleView').then(({ ConsoleView }) => ConsoleView),
+  import('../../console/pane/ConsoleView').then(({ ConsoleView }) => ConsoleView),
 );
 const loadSettings = () =>
-  import('../control/settings/SettingsView').then(({ SettingsView }) => SettingsView);
+  import('../../control/settings/SettingsView').then(({ SettingsView }) => SettingsView);
 const SettingsView = lazily(loadSettings);
-const loadPalette = () => import('./Palette').then(({ Palette }) => Palette);
+const loadPalette = () => import('../palette/Palette').then(({ Palette }) => Palette);
 const Palette = lazily(loadPalette);
 const LessonsView = lazily(() =>
-  import('../lessons/pane/LessonsView').then(({ LessonsView }) => LessonsView),
+  import('../../lessons/pane/LessonsView').then(({ LessonsView }) => LessonsView),
 );
-const LessonStrip = lazily(() => import('../lessons/pane/Strip').then(({ Strip }) => Strip));
+const LessonStrip = lazily(() => import('../../lessons/pane/Strip').then(({ Strip }) => Strip));
 const ShareDialog = lazily(() =>
-  import('../share/ShareDialog').then(({ ShareDialog }) => ShareDialog),
+  import('../../share/ShareDialog').then(({ ShareDialog }) => ShareDialog),
 );
 const ReceiveDialog = lazily(() =>
-  import('../share/ReceiveDialog').then(({ ReceiveDialog }) => ReceiveDialog),
+  import('../../share/ReceiveDialog').then(({ ReceiveDialog }) => ReceiveDialog),
 );
 /** What is small is loaded so many ms after the first paint: then Ctrl K and a name can be typed without a pause. */
 const SMALL_AFTER = 2000;

@@ -1,9 +1,9 @@
-import { isEmbedded } from '../engine/here';
-import { goToLessons, inLesson } from '../lessons/course/home';
-import { words } from '../words';
-import { Icon } from './icons';
-import { arrange, layout } from './layout';
-import { go, route, VIEWS, type View } from './route';
+import { isEmbedded } from '../../engine/here';
+import { goToLessons, inLesson } from '../../lessons/course/home';
+import { words } from '../../words';
+import { Icon } from '../icons';
+import { arrange, layout } from '../layout';
+import { go, route, VIEWS, type View } from '../route';
 
 const ALL: readonly View[] = ['lessons', 'cluster', 'files', 'requests', 'console', 'settings'];
 /** Lessons have clusters of their own; the one of an embed is a lesson's if its address says so. */

@@ -1,22 +1,22 @@
-import { engineClock, SPEEDS, setClock } from '../control/clock';
-import { chooseBundle, saveBundle, saveManifests, told } from '../control/clusters/bundles';
-import { clusters, duplicate, reset, shownTitle } from '../control/clusters/clusters';
-import { CLUSTERS_PATH } from '../control/clusters/room';
-import { setEtcd } from '../control/etcd';
-import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../control/identity';
-import { words as controlWords } from '../control/words';
-import { etcdStopped, notice, restartEngine } from '../engine/cluster';
-import { clusterHere, switchTo } from '../engine/here';
-import { LANGUAGES, type Language, language } from '../language/current';
-import { changeLanguage } from '../language/LanguageMenu';
-import { goToLessons } from '../lessons/course/home';
-import { openShare } from '../share/open';
-import { words } from '../words';
-import { focusTerminal } from './focus-terminal';
-import { arrange, layout } from './layout';
-import type { PaletteCommand } from './palette-commands';
-import { go, VIEWS } from './route';
-import { nextTheme } from './theme';
+import { engineClock, SPEEDS, setClock } from '../../control/clock';
+import { chooseBundle, saveBundle, saveManifests, told } from '../../control/clusters/bundles';
+import { clusters, duplicate, reset, shownTitle } from '../../control/clusters/clusters';
+import { CLUSTERS_PATH } from '../../control/clusters/room';
+import { setEtcd } from '../../control/etcd';
+import { ADMIN, EDITOR, type Identity, identity, VIEWER } from '../../control/identity';
+import { words as controlWords } from '../../control/words';
+import { etcdStopped, notice, restartEngine } from '../../engine/cluster';
+import { clusterHere, switchTo } from '../../engine/here';
+import { LANGUAGES, type Language, language } from '../../language/current';
+import { changeLanguage } from '../../language/LanguageMenu';
+import { goToLessons } from '../../lessons/course/home';
+import { openShare } from '../../share/open';
+import { words } from '../../words';
+import { focusTerminal } from '../focus-terminal';
+import { arrange, layout } from '../layout';
+import type { PaletteCommand } from '../palette-commands';
+import { go, VIEWS } from '../route';
+import { nextTheme } from '../theme';
 
 /** The places of the page, and what can be done from anywhere in it. */
 export function ownCommands(): readonly PaletteCommand[] {

@@ -1,16 +1,16 @@
-import { ClockMenu } from '../control/ClockMenu';
-import { ClusterMenu } from '../control/clusters/ClusterMenu';
-import { IdentityMenu } from '../control/IdentityMenu';
-import { engineState } from '../engine/cluster';
-import { EngineStatus, progressWords } from '../engine/EngineStatus';
-import { isEmbedded } from '../engine/here';
-import { LanguageMenu } from '../language/LanguageMenu';
-import { ShareButton } from '../share/ShareButton';
-import { words } from '../words';
-import { Icon } from './icons';
+import { ClockMenu } from '../../control/ClockMenu';
+import { ClusterMenu } from '../../control/clusters/ClusterMenu';
+import { IdentityMenu } from '../../control/IdentityMenu';
+import { engineState } from '../../engine/cluster';
+import { EngineStatus, progressWords } from '../../engine/EngineStatus';
+import { isEmbedded } from '../../engine/here';
+import { LanguageMenu } from '../../language/LanguageMenu';
+import { ShareButton } from '../../share/ShareButton';
+import { words } from '../../words';
+import { Icon } from '../icons';
+import { openPalette } from '../palette/palette';
+import { nextTheme, theme } from '../theme';
 import { Logo } from './Logo';
-import { openPalette } from './palette';
-import { nextTheme, theme } from './theme';
 
 /** What one is looking at, and what holds everywhere: time, identity, language, theme, and how the engine is. */
 export function Header() {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { arrange, layout, maximised } from './layout';
+import { arrange, layout, maximised } from '../layout';
 
 export const paletteOpen = signal(false);
 
