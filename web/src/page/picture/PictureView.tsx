@@ -1,4 +1,4 @@
-import '../style/picture.css';
+import './picture.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';

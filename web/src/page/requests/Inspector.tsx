@@ -1,4 +1,4 @@
-import '../style/requests.css';
+import './requests.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Record as RequestRecord } from '../../answers/requestlog';

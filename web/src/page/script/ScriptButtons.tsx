@@ -1,4 +1,4 @@
-import '../style/script.css';
+import './script.css';
 import { active } from '../files/workspace/workspace';
 import { isAlive, runFile, runs, stopFile } from './runs';
 import { words } from './words';

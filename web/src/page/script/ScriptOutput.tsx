@@ -1,4 +1,4 @@
-import '../style/script.css';
+import './script.css';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { goToLine } from '../files/pane/FileText';
 import { activePath } from '../files/workspace/workspace';

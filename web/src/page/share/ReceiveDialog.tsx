@@ -1,4 +1,4 @@
-import '../style/share.css';
+import './share.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { localStorageOfOthers } from '../files/workspace/local-storage';

@@ -1,5 +1,5 @@
 import '../style/settings.css';
-import '../style/share.css';
+import './share.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { preparedName } from '../control/clusters/cluster-name';

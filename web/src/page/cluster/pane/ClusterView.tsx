@@ -1,4 +1,4 @@
-import '../../style/cluster.css';
+import './cluster.css';
 import { useEffect } from 'preact/hooks';
 import { PaneBar } from '../../frame/PaneBar';
 import { go, route } from '../../frame/route';

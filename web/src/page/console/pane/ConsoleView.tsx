@@ -1,4 +1,4 @@
-import '../../style/console.css';
+import './console.css';
 import { useEffect } from 'preact/hooks';
 import { loadEditor } from '../../editor/Code';
 import { isWatch } from '../../parts/verbs';

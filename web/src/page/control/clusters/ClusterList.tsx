@@ -1,4 +1,4 @@
-import '../../style/clusters.css';
+import './clusters.css';
 import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-import '../../style/files.css';
+import './files.css';
 import { useSignal } from '@preact/signals';
 import { followKinds } from '../../cluster/kinds';
 import { Icon } from '../../frame/icons';

@@ -1,4 +1,4 @@
-import '../../style/palette.css';
+import './palette.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { clusterCommands, holdObjects, kindsUnread } from '../../cluster/find';

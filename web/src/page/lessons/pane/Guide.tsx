@@ -1,4 +1,4 @@
-import '../../style/lesson.css';
+import './lesson.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { isEmbedded } from '../../engine/here';
 import { words as engineWords } from '../../engine/words';

@@ -1,4 +1,4 @@
-import '../../style/lesson-map.css';
+import './lesson-map.css';
 import type { Entry, Part } from '../course/course';
 import { lessonHere } from '../course/home';
 import { course, entries, loadCourse, shown } from '../course/load';

@@ -1,5 +1,5 @@
 import type { CheckState, StepState } from '../../../answers/tutorials';
-import '../../style/lesson-step.css';
+import './lesson-step.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { refused } from '../../engine/ask';

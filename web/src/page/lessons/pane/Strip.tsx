@@ -1,4 +1,4 @@
-import '../../style/lesson-strip.css';
+import './lesson-strip.css';
 import { Icon } from '../../frame/icons';
 import { state } from '../course/follow';
 import { goToLessons, leaveLesson, lessonHere } from '../course/home';

@@ -1,5 +1,5 @@
-import '../../style/lesson-code.css';
-import '../../style/lesson-text.css';
+import './lesson-code.css';
+import './lesson-text.css';
 import { useMemo } from 'preact/hooks';
 import { draft } from '../../console/draft';
 import { focusTerminal } from '../../frame/focus-terminal';

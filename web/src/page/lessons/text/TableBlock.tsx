@@ -1,4 +1,4 @@
-import '../../style/lesson-table.css';
+import './lesson-table.css';
 import { useSignal } from '@preact/signals';
 import type { Table } from '../course/course';
 import { lessonHere } from '../course/home';
