@@ -17,7 +17,7 @@ import (
 )
 
 // A picture becomes part of the page, so that its lines have the colours of the page's theme. What it may be made of is
-// on these lists; web/src/page/lessons/text/html.tsx has the same, and lessons-text.css the inks.
+// on these lists; web/src/page/lessons/text/html.tsx has the same, and lesson-text.css the inks.
 var (
 	drawn     = strings.Fields("svg g path line rect circle ellipse polyline polygon text tspan")
 	drawnWith = strings.Fields("viewBox class d x y x1 y1 x2 y2 dx dy r rx ry cx cy width height points transform text-anchor fill stroke stroke-width stroke-dasharray")

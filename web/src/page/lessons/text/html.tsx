@@ -32,7 +32,7 @@ const DRAWN_WITH = new Set(
 );
 /** Either no colour or the one of an ink. */
 const PAINTS = new Set(['fill', 'stroke']);
-/** Colours of the theme, in lessons/text/lesson-text.css. */
+/** Colours of the theme, in lesson-text.css. */
 const INKS = /^ink-[a-z0-9-]+( ink-[a-z0-9-]+)*$/;
 
 function childrenOf(node: Node, named: Named): ComponentChildren[] {
