@@ -10,10 +10,10 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// admit reports whether a Pod may run on the node, and why not: what a
+// Admit reports whether a Pod may run on the node, and why not: what a
 // kubelet checks although the scheduler has, because a Pod can be bound by
 // others. It takes the Pod's requests and host ports from the node.
-func (k *kubelet) admit(obj *v1.Pod) (reason, message string, ok bool) {
+func (k *kubelet) Admit(obj *v1.Pod) (reason, message string, ok bool) {
 	if node, err := k.cluster.nodes.Get(k.name); err == nil {
 		if match, err := nodeaffinity.GetRequiredNodeAffinity(obj).Match(node); err == nil && !match {
 			return "NodeAffinity", "Predicate NodeAffinity failed", false
@@ -81,17 +81,17 @@ func (k *kubelet) admit(obj *v1.Pod) (reason, message string, ok bool) {
 	return "", "", true
 }
 
-// resize changes the requests that a Pod was admitted with.
-func (k *kubelet) resize(uid types.UID, requests v1.ResourceList) {
+// Resize changes the requests that a Pod was admitted with.
+func (k *kubelet) Resize(uid types.UID, requests v1.ResourceList) {
 	k.state.Lock()
-	defer k.state.Unlock()
 	k.admitted[uid] = requests
+	k.state.Unlock()
 }
 
-// release gives back what a Pod was admitted with.
-func (k *kubelet) release(uid types.UID) {
+// Release gives back what a Pod was admitted with.
+func (k *kubelet) Release(uid types.UID) {
 	k.state.Lock()
-	defer k.state.Unlock()
 	delete(k.admitted, uid)
 	delete(k.ports, uid)
+	k.state.Unlock()
 }

@@ -29,7 +29,7 @@ type kubelet struct {
 	name     string
 	ip       string
 	capacity v1.ResourceList
-	host     *lifecycle.Node       // what its Pods know of it
+	host     *lifecycle.Node       // as its Pods see it
 	lease    *coordinationv1.Lease // as last written; nil when it must be read
 
 	state    sync.Mutex
@@ -47,10 +47,7 @@ func newKubelet(n *Nodes, i int, given v1.ResourceList) *kubelet {
 		cluster: n, index: i, name: fmt.Sprintf("node-%d", i+1), ip: network.NodeIP(i), capacity: capacity(given),
 		images: map[string]bool{}, ips: map[int]bool{}, nextIP: 2, admitted: map[types.UID]v1.ResourceList{}, ports: map[types.UID][]v1.ContainerPort{},
 	}
-	k.host = &lifecycle.Node{
-		Cluster: &n.cluster, Name: k.name, IP: k.ip, Capacity: k.capacity, HostPath: n.cluster.Disk.NewDir(0o755),
-		Admit: k.admit, Resize: k.resize, Release: k.release, Join: k.join, Leave: k.leave, HasImage: k.hasImage, KeepImage: k.keepImage,
-	}
+	k.host = &lifecycle.Node{Cluster: &n.cluster, Kubelet: k, Name: k.name, IP: k.ip, Capacity: k.capacity, HostPath: n.cluster.Disk.NewDir(0o755)}
 	return k
 }
 
@@ -186,15 +183,15 @@ func conditionsDiffer(a, b []v1.NodeCondition) bool {
 	})
 }
 
-// hasImage reports whether an image is on the node.
-func (k *kubelet) hasImage(name string) bool {
+// HasImage reports whether an image is on the node.
+func (k *kubelet) HasImage(name string) bool {
 	k.state.Lock()
 	defer k.state.Unlock()
 	return k.images[name]
 }
 
-// keepImage notes that an image has been pulled. A node's status lists fifty.
-func (k *kubelet) keepImage(name string) {
+// KeepImage notes that an image has been pulled. A node's status lists fifty.
+func (k *kubelet) KeepImage(name string) {
 	k.state.Lock()
 	defer k.state.Unlock()
 	if k.images[name] {
@@ -206,9 +203,9 @@ func (k *kubelet) keepImage(name string) {
 	}
 }
 
-// join makes a Pod known in the network by an address of the node. It fails if
+// Join makes a Pod known in the network by an address of the node. It fails if
 // there is none left.
-func (k *kubelet) join(p *lifecycle.Pod) (ip string, err error) {
+func (k *kubelet) Join(p *lifecycle.Pod) (ip string, err error) {
 	ip, ok := k.takeIP()
 	if !ok {
 		return "", fmt.Errorf("no IP addresses available in range set: %s", network.PodCIDR(k.index))
@@ -219,9 +216,9 @@ func (k *kubelet) join(p *lifecycle.Pod) (ip string, err error) {
 	return ip, nil
 }
 
-// leave gives back the address that a Pod has joined the network with, unless
+// Leave gives back the address that a Pod has joined the network with, unless
 // that has been done.
-func (k *kubelet) leave(p *lifecycle.Pod, ip string) {
+func (k *kubelet) Leave(p *lifecycle.Pod, ip string) {
 	k.cluster.mu.Lock()
 	mine := k.cluster.byIP[ip] == p
 	if mine {

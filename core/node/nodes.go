@@ -71,9 +71,8 @@ type Nodes struct {
 
 	queue   workqueue.TypedInterface[types.UID]
 	events  *eventSink
-	cluster lifecycle.Cluster // what Pods need of it
+	cluster lifecycle.Cluster // what Pods need of it; its context is that of Run
 	running sync.WaitGroup
-	ctx     context.Context // of Run
 
 	registered chan struct{} // closed by Run
 
@@ -125,7 +124,7 @@ func New(c Config) (*Nodes, error) {
 		Client: c.Client, Clock: n.clock, Disk: container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage)),
 		ConfigMaps: core.ConfigMaps().Lister(), Secrets: core.Secrets().Lister(), Services: core.Services().Lister(), Claims: core.PersistentVolumeClaims().Lister(),
 		Restarts: lifecycle.NewBackOff(n.clock), Pulls: lifecycle.NewBackOff(n.clock),
-		Volume: n.persistent, Event: n.events.add, Enqueue: n.enqueue, Forget: n.forget, Context: n.background, Go: n.goWait,
+		Volume: n.persistent, Event: n.events.add, Queue: n.queue, Go: n.goWait,
 	}
 	n.cluster.Network = &network.Network{
 		Services: n.cluster.Services, Slices: c.Informers.Discovery().V1().EndpointSlices().Lister(), ConfigMaps: n.cluster.ConfigMaps,
@@ -160,7 +159,7 @@ func (n *Nodes) Run(ctx context.Context) error {
 			_ = r.informer.RemoveEventHandler(r.handle) // the factory may already be shut down
 		}
 	}()
-	n.ctx = ctx
+	n.cluster.Context = ctx
 	n.config.Informers.Start(ctx.Done())
 	n.running.Go(func() { n.events.run(ctx) })
 	if n.config.Dialer != nil {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
@@ -168,13 +167,17 @@ func (n *Nodes) step(uid types.UID) {
 	n.mu.Lock()
 	p := n.byUID[uid]
 	n.mu.Unlock()
-	if p == nil || n.ctx.Err() != nil || n.byName[p.Node.Name].stopped() {
+	ctx := n.cluster.Context
+	if p == nil || ctx.Err() != nil || n.byName[p.Node.Name].stopped() {
 		return
 	}
-	err := p.Sync(n.ctx)
-	if err != nil && n.ctx.Err() == nil {
+	gone, err := p.Sync(ctx)
+	if gone {
+		n.forget(uid)
+	}
+	if err != nil && ctx.Err() == nil {
 		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			klog.FromContext(n.ctx).Error(err, "Failed to sync the Pod, will try again", "pod", klog.KRef(p.Namespace, p.Name))
+			klog.FromContext(ctx).Error(err, "Failed to sync the Pod, will try again", "pod", klog.KRef(p.Namespace, p.Name))
 		}
 		p.Retry()
 	}
@@ -202,11 +205,5 @@ func (n *Nodes) forget(uid types.UID) {
 	delete(n.byUID, uid)
 }
 
-// enqueue puts a Pod into the queue.
-func (n *Nodes) enqueue(uid types.UID) { n.queue.Add(uid) }
-
 // goWait runs f in a goroutine that Run waits for.
 func (n *Nodes) goWait(f func()) { n.running.Go(f) }
-
-// background is the context of what a Pod starts.
-func (n *Nodes) background() context.Context { return n.ctx }

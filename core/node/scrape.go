@@ -167,10 +167,10 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 		total, memory := time.Duration(0), uint64(0)
 		labels := map[string]string{kubelettypes.KubernetesPodNameLabel: p.Name, kubelettypes.KubernetesPodNamespaceLabel: p.Namespace}
 		for _, r := range state.Running {
-			used := usage(obj, r.Spec)
+			used := usage(obj, r)
 			cpu, here := cpuTime(used, r.StartedAt), uint64(used.Memory().Value())
 			total, memory = total+cpu, memory+here
-			spec := spec(r.StartedAt, r.Spec.Resources, map[string]string{kubelettypes.KubernetesContainerNameLabel: r.Spec.Name})
+			spec := spec(r.StartedAt, r.Resources, map[string]string{kubelettypes.KubernetesContainerNameLabel: r.Name})
 			spec.Image = r.ImageID
 			for key, value := range labels {
 				spec.Labels[key] = value

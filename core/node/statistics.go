@@ -51,8 +51,8 @@ func podStats(p *lifecycle.Pod, now metav1.Time) (statsapi.PodStats, bool) {
 	stats := statsapi.PodStats{PodRef: statsapi.PodReference{Name: p.Name, Namespace: p.Namespace, UID: string(p.UID)}, StartTime: state.Started}
 	cpu, total, memory := uint64(0), uint64(0), uint64(0)
 	for _, r := range state.Running {
-		used, started := usage(obj, r.Spec), metav1.NewTime(r.StartedAt)
-		c := statsapi.ContainerStats{Name: r.Spec.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used),
+		used, started := usage(obj, r), metav1.NewTime(r.StartedAt)
+		c := statsapi.ContainerStats{Name: r.Name, StartTime: started, CPU: cpuStats(now, used, started), Memory: memoryStats(now, used),
 			Logs: &statsapi.FsStats{Time: now, UsedBytes: ptr.To(uint64(r.Container.Log.Size()))}}
 		cpu, total, memory = cpu+*c.CPU.UsageNanoCores, total+*c.CPU.UsageCoreNanoSeconds, memory+*c.Memory.WorkingSetBytes
 		stats.Containers = append(stats.Containers, c)

@@ -32,7 +32,7 @@ func (n *Nodes) PodUsage(obj *v1.Pod) (metrics.PodMetrics, bool) {
 		Timestamp:  metav1.NewTime(n.clock.Now()), Window: metav1.Duration{Duration: usageWindow},
 	}
 	for _, r := range p.State().Running {
-		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: r.Spec.Name, Usage: usage(obj, r.Spec)})
+		m.Containers = append(m.Containers, metrics.ContainerMetrics{Name: r.Name, Usage: usage(obj, r)})
 	}
 	return m, len(m.Containers) > 0
 }
@@ -68,7 +68,8 @@ func hash(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-func usage(obj *v1.Pod, c *v1.Container) v1.ResourceList {
+// usage is what a container of a Pod uses.
+func usage(obj *v1.Pod, c lifecycle.Run) v1.ResourceList {
 	u := v1.ResourceList{}
 	jitter := int64(hash(string(obj.UID), c.Name) % 11)
 	cpu, memory := int64(1), int64(4<<20)

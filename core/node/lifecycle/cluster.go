@@ -8,6 +8,7 @@ import (
 	clientset "k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/node/container"
@@ -15,9 +16,9 @@ import (
 )
 
 // Cluster is what all Pods of a cluster share. All fields are required, and none
-// changes once there are Pods. Functions are called from any goroutine. All but
-// Forget are called with locks of a Pod held, so they call nothing of a Pod, make no
-// request to the API server, and do not block.
+// changes once a Pod takes a step. Functions are called from any goroutine, with locks
+// of a Pod held, so they call nothing of a Pod, make no request to the API server, and
+// do not block.
 type Cluster struct {
 	// Client reaches the API server as the kubelets.
 	Client  clientset.Interface
@@ -39,47 +40,46 @@ type Cluster struct {
 	// Event takes an event of the kubelet on a node of the name host, to be written
 	// later.
 	Event func(ref *v1.ObjectReference, kind, reason, message, host string)
-	// Enqueue puts a Pod into the queue: Pod.Sync is to be called for it.
-	Enqueue func(uid types.UID)
-	// Forget is called by the last Sync of a Pod that is gone. It is called with no lock
-	// of the Pod's held.
-	Forget func(uid types.UID)
+	// Queue has the Pods for which Pod.Sync is to be called.
+	Queue workqueue.TypedInterface[types.UID]
 	// Context ends when all Pods are to end. It is that of what they start.
-	Context func() context.Context
+	Context context.Context
 	// Go runs f in a goroutine that is waited for when all Pods have ended.
 	Go func(f func())
 }
 
-// Node is what a Pod has of its node. All fields are required, and none changes once
+// Node is a node as its Pods see it. All fields are required, and none changes once
 // there are Pods.
-//
-// Functions are called from any goroutine. All but Release and Leave are called with
-// Pod.mu held, so they call nothing of a Pod, make no request to the API server, and do
-// not block.
 type Node struct {
 	Cluster  *Cluster
+	Kubelet  Kubelet
 	Name, IP string
 	Capacity v1.ResourceList
 	HostPath *container.File // the node's own file system
+}
 
+// Kubelet has what the Pods of a node share and take from each other. It is safe for
+// concurrent use. All methods but Release and Leave are called with Pod.mu held, so they
+// call nothing of a Pod, make no request to the API server, and do not block.
+type Kubelet interface {
 	// Admit reports whether a Pod may run on the node, and why not. It takes the
 	// Pod's requests and host ports from the node until Release.
-	Admit func(pod *v1.Pod) (reason, message string, ok bool)
+	Admit(pod *v1.Pod) (reason, message string, ok bool)
 	// Resize changes the requests that a Pod was admitted with.
-	Resize func(uid types.UID, requests v1.ResourceList)
+	Resize(uid types.UID, requests v1.ResourceList)
 	// Release gives back what a Pod was admitted with. It may be called again, and for
 	// a Pod that was not admitted.
-	Release func(uid types.UID)
+	Release(uid types.UID)
 
 	// Join makes a Pod known in the network by an address of the node. It fails if
 	// there is none left.
-	Join func(p *Pod) (ip string, err error)
+	Join(p *Pod) (ip string, err error)
 	// Leave gives back the address that a Pod has joined the network with. It may be
 	// called again.
-	Leave func(p *Pod, ip string)
+	Leave(p *Pod, ip string)
 
 	// HasImage reports whether an image is on the node; KeepImage notes that one has
 	// been pulled.
-	HasImage  func(name string) bool
-	KeepImage func(name string)
+	HasImage(name string) bool
+	KeepImage(name string)
 }

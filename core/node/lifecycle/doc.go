@@ -7,9 +7,9 @@
 //	                                v                               |
 //	queue of package node --> Pod.Sync: one step forward --> container.Container
 //	   ^                       |           |
-//	   |                       |           +--> Node: Admit, Join, KeepImage, ...
+//	   |                       |           +--> Kubelet: Admit, Join, KeepImage, ...
 //	   |                       v
-//	   +-- Enqueue -- Cluster: status patches, events, deletion, one timer
+//	   +---------------- Cluster: status patches, events, deletion, one timer
 //
 //	API of the kubelets, metrics --> Container, State: a Pod at one moment
 //
@@ -27,8 +27,8 @@
 //   - Statuses are written with upstream's PatchPodStatus, conditions are made by
 //     upstream's pkg/kubelet/status, and event reasons are those of
 //     pkg/kubelet/events.
-//   - Of its node and its cluster a Pod changes nothing but by functions of Node and
-//     Cluster, whose owner guards what they change.
-//   - The order of locks is that of package node: Pod.mu, then those of Node's and
-//     Cluster's functions and volumes.mu, then Pod.inbox.
+//   - Of its node and its cluster a Pod changes nothing but by Kubelet and by functions
+//     of Cluster, whose owners guard what they change.
+//   - The order of locks is that of package node: Pod.mu, then those of Kubelet and of
+//     Cluster's functions, and volumes.mu, then Pod.inbox.
 package lifecycle

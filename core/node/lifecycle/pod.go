@@ -172,7 +172,7 @@ func (p *Pod) wakeIn(d time.Duration) {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.timer = p.cluster.Clock.AfterFunc(d, func() { p.cluster.Enqueue(p.UID) })
+	p.timer = p.cluster.Clock.AfterFunc(d, func() { p.cluster.Queue.Add(p.UID) })
 }
 
 // at notes that Sync has something to do at t.
@@ -201,8 +201,9 @@ func (p *Pod) open() inboxed {
 
 // Sync takes the Pod one step forward: it takes in what has happened, does what
 // is due, reports what has changed, and sets the timer for what comes next. The
-// error is the API server's. One goroutine may call it at a time.
-func (p *Pod) Sync(ctx context.Context) error {
+// error is the API server's. With gone, nothing is left of the Pod, and it is to be
+// forgotten. One goroutine may call Sync at a time.
+func (p *Pod) Sync(ctx context.Context) (gone bool, err error) {
 	p.mu.Lock()
 	in := p.open()
 	p.next = time.Time{}
@@ -210,8 +211,7 @@ func (p *Pod) Sync(ctx context.Context) error {
 		p.mu.Unlock()
 		p.Abandon()
 		p.release()
-		p.cluster.Forget(p.UID)
-		return nil
+		return true, nil
 	}
 	now := p.cluster.Clock.Now()
 	obj := in.obj
@@ -235,11 +235,11 @@ func (p *Pod) Sync(ctx context.Context) error {
 	p.mu.Unlock()
 
 	if finished || status.Phase == v1.PodSucceeded || status.Phase == v1.PodFailed {
-		p.Node.Release(p.UID) // before the scheduler reads that there is room again
+		p.Node.Kubelet.Release(p.UID) // before the scheduler reads that there is room again
 	}
 	if !unseen {
 		if err := p.report(ctx, obj, status); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if finished {
@@ -247,13 +247,13 @@ func (p *Pod) Sync(ctx context.Context) error {
 	}
 	if final {
 		if err := p.delete(ctx, obj); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if !next.IsZero() {
 		p.wakeIn(max(next.Sub(p.cluster.Clock.Now()), 0))
 	}
-	return nil
+	return false, nil
 }
 
 // refreshAlive tells the network which containers run.
@@ -287,7 +287,7 @@ func (p *Pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 		case obj.DeletionTimestamp != nil, terminal(obj):
 			p.end(obj, now, "", nil)
 		case !p.admitted:
-			if reason, message, ok := p.Node.Admit(obj); !ok {
+			if reason, message, ok := p.Node.Kubelet.Admit(obj); !ok {
 				p.event(obj, nil, v1.EventTypeWarning, reason, message)
 				p.failed = &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
 				p.finished = true
@@ -369,7 +369,7 @@ func (p *Pod) report(ctx context.Context, obj *v1.Pod, status v1.PodStatus) erro
 	// What was written comes back with all that others have written meanwhile,
 	// such as a deletion, and by then is nothing new to see.
 	if asksMore(p.obj, written) {
-		p.cluster.Enqueue(p.UID)
+		p.cluster.Queue.Add(p.UID)
 	}
 	p.obj = written
 	return nil
@@ -389,7 +389,7 @@ func (p *Pod) delete(ctx context.Context, obj *v1.Pod) error {
 
 // release gives back all that the Pod has of its node.
 func (p *Pod) release() {
-	p.Node.Release(p.UID)
+	p.Node.Kubelet.Release(p.UID)
 	p.mu.Lock()
 	ip, host := p.ip, p.latestHostNetwork()
 	p.sandbox = false
@@ -398,7 +398,7 @@ func (p *Pod) release() {
 	}
 	p.mu.Unlock()
 	if ip != "" && !host {
-		p.Node.Leave(p, ip)
+		p.Node.Kubelet.Leave(p, ip)
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *record) ask(obj *v1.Pod, now time.Time, kind string, probe *v1.Probe) {
 		p.inbox.Lock()
 		p.results = append(p.results, probeResult{i, kind, failed, broken})
 		p.inbox.Unlock()
-		p.cluster.Enqueue(p.UID)
+		p.cluster.Queue.Add(p.UID)
 	})
 }
 
@@ -163,7 +163,7 @@ func (r *record) killGrace(obj *v1.Pod, probe *v1.Probe) time.Duration {
 
 // execProbe runs a probe's command in the container.
 func (p *Pod) execProbe(i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx, cancel := context.WithCancel(p.cluster.Context())
+	ctx, cancel := context.WithCancel(p.cluster.Context)
 	defer cancel()
 	limit := time.Duration(max(probe.TimeoutSeconds, 1)) * time.Second
 	late := make(chan struct{})
@@ -196,7 +196,7 @@ func emptyMark(text string) string {
 
 // try asks a probe that takes no time here.
 func (p *Pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string, broken bool) {
-	ctx := p.cluster.Context()
+	ctx := p.cluster.Context
 	switch {
 	case probe.HTTPGet != nil:
 		get := probe.HTTPGet

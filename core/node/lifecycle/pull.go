@@ -56,7 +56,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		return r.pulled(obj, now, key)
 	}
 
-	present := p.Node.HasImage(name)
+	present := p.Node.Kubelet.HasImage(name)
 	if present && r.spec.ImagePullPolicy != v1.PullAlways {
 		image, err := container.Resolve(name)
 		if err == nil {
@@ -114,7 +114,7 @@ func (r *record) pulled(obj *v1.Pod, now time.Time, key string) bool {
 	}
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PulledImage, fmt.Sprintf("Successfully pulled image %q in %v (%v including waiting). Image size: %v bytes.",
 		name, took.Truncate(time.Millisecond), took.Truncate(time.Millisecond), image.Size))
-	p.Node.KeepImage(name)
+	p.Node.Kubelet.KeepImage(name)
 	r.image = image
 	return true
 }

@@ -219,7 +219,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	}
 	image := r.image
 	spec := r.spec
-	c, err := container.Start(p.cluster.Context(), container.Config{
+	c, err := container.Start(p.cluster.Context, container.Config{
 		Clock: p.cluster.Clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
 		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
 		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
@@ -254,7 +254,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	if r.spec.Lifecycle != nil && r.spec.Lifecycle.PostStart != nil {
 		hook := r.spec.Lifecycle.PostStart
 		p.cluster.Go(func() {
-			if err := p.hook(p.cluster.Context(), i, hook); err != nil && c.Running() {
+			if err := p.hook(p.cluster.Context, i, hook); err != nil && c.Running() {
 				p.event(obj, spec, v1.EventTypeWarning, events.FailedPostStartHook, "PostStartHook failed")
 				p.event(obj, spec, v1.EventTypeNormal, events.KillingContainer, "FailedPostStartHook")
 				c.Kill()
@@ -298,7 +298,7 @@ func (p *Pod) exit(i *instance, code int) {
 		p.inbox.Lock()
 		p.exits = append(p.exits, e)
 		p.inbox.Unlock()
-		p.cluster.Enqueue(p.UID)
+		p.cluster.Queue.Add(p.UID)
 	}
 	if left := i.startedAt.Add(goneTime).Sub(e.at); left > 0 {
 		p.cluster.Clock.AfterFunc(left, notice)

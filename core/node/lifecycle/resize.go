@@ -36,7 +36,7 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 			return // it can never be given; the Pod keeps what it has
 		}
 	}
-	p.Node.Resize(p.UID, requests)
+	p.Node.Kubelet.Resize(p.UID, requests)
 	for _, policy := range r.spec.ResizePolicy {
 		name := policy.ResourceName
 		was, is := i.resources, r.spec.Resources

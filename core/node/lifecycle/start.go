@@ -164,7 +164,7 @@ func (p *Pod) join(obj *v1.Pod) bool {
 		p.ip, p.sandbox = p.Node.IP, true
 		return true
 	}
-	ip, err := p.Node.Join(p)
+	ip, err := p.Node.Kubelet.Join(p)
 	if err != nil {
 		p.event(obj, nil, v1.EventTypeWarning, events.FailedCreatePodSandBox, fmt.Sprintf("Failed to create pod sandbox: plugin type=\"simulated\" failed (add): %v", err))
 		return false

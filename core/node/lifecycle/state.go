@@ -22,8 +22,9 @@ type State struct {
 // Run is a run of a container that goes on.
 type Run struct {
 	ID        string // of the container
+	Name      string // of the container in the spec
 	ImageID   string
-	Spec      *v1.Container // not to be changed
+	Resources v1.ResourceRequirements // in the spec; not to be changed
 	StartedAt time.Time
 	Container *container.Container
 }
@@ -36,7 +37,7 @@ func (p *Pod) State() State {
 	for _, r := range p.order {
 		switch {
 		case r.running():
-			s.Running = append(s.Running, Run{ID: r.now.id, ImageID: r.image.ID, Spec: r.spec, StartedAt: r.now.startedAt, Container: r.now.c})
+			s.Running = append(s.Running, Run{ID: r.now.id, Name: r.spec.Name, ImageID: r.image.ID, Resources: r.spec.Resources, StartedAt: r.now.startedAt, Container: r.now.c})
 		case r.now != nil:
 			s.Exited++
 		}

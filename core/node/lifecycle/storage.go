@@ -73,7 +73,7 @@ func (v *volumes) discard() {
 // overStorage is called when something of the Pod's has outgrown its limit. It
 // must not block.
 func (p *Pod) overStorage() {
-	p.cluster.Clock.AfterFunc(evictionPeriod, func() { p.cluster.Enqueue(p.UID) })
+	p.cluster.Clock.AfterFunc(evictionPeriod, func() { p.cluster.Queue.Add(p.UID) })
 }
 
 // outgrown ends a Pod that takes more ephemeral storage than it may, as upstream's

@@ -92,14 +92,14 @@ func (r *record) stop(obj *v1.Pod, now, since time.Time, grace time.Duration, me
 			i.killAt = deadline
 			spec := r.spec
 			p.cluster.Go(func() {
-				err := p.hook(p.cluster.Context(), i, hook.PreStop)
+				err := p.hook(p.cluster.Context, i, hook.PreStop)
 				if err != nil && i.c.Running() {
 					p.event(obj, spec, v1.EventTypeWarning, events.FailedPreStopHook, "PreStopHook failed")
 				}
 				p.inbox.Lock()
 				i.preStop = false
 				p.inbox.Unlock()
-				p.cluster.Enqueue(p.UID)
+				p.cluster.Queue.Add(p.UID)
 			})
 		}
 	}

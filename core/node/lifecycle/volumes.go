@@ -191,9 +191,9 @@ func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func()
 		if s.Audience != "" {
 			request.Spec.Audiences = []string{s.Audience}
 		}
-		got, err := p.cluster.Client.CoreV1().ServiceAccounts(p.Namespace).CreateToken(p.cluster.Context(), obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
+		got, err := p.cluster.Client.CoreV1().ServiceAccounts(p.Namespace).CreateToken(p.cluster.Context, obj.Spec.ServiceAccountName, request, metav1.CreateOptions{})
 		if err != nil {
-			klog.FromContext(p.cluster.Context()).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
+			klog.FromContext(p.cluster.Context).Error(err, "Failed to get a service account token", "pod", klog.KObj(obj))
 			return text
 		}
 		text = []byte(got.Status.Token)
