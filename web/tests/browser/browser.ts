@@ -123,22 +123,31 @@ export async function sharedWorkers(page: Page) {
   return { session, targets };
 }
 
-/** Evaluates an expression inside the SharedWorker, which Playwright does not reach by itself. */
+/**
+ * Evaluates an expression inside the SharedWorker, which Playwright does not reach by itself: in each of them, because one
+ * that was restarted is still in the list while it ends.
+ */
 export async function inSharedWorker(page: Page, expression: string): Promise<void> {
   const { session, targets } = await sharedWorkers(page);
-  const [target] = targets;
-  if (!target) throw new Error('There is no SharedWorker.');
-  const { sessionId } = await session.send('Target.attachToTarget', {
-    targetId: target.targetId,
-    flatten: false,
-  });
-  const answered = new Promise<void>((resolve) => {
-    session.on('Target.receivedMessageFromTarget', () => resolve());
-  });
-  await session.send('Target.sendMessageToTarget', {
-    sessionId,
-    message: JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }),
-  });
-  await answered;
+  if (!targets.length) throw new Error('There is no SharedWorker.');
+  const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+  await Promise.all(
+    targets.map(async ({ targetId }) => {
+      const attached = await session
+        .send('Target.attachToTarget', { targetId, flatten: false })
+        .catch(() => null); // it has ended meanwhile
+      if (!attached) return;
+      const { sessionId } = attached;
+      const answered = new Promise<void>((resolve) => {
+        const ofThis = (event: { sessionId?: string }) => {
+          if (event.sessionId === sessionId) resolve();
+        };
+        session.on('Target.receivedMessageFromTarget', ofThis);
+        session.on('Target.detachedFromTarget', ofThis); // it has ended
+      });
+      await session.send('Target.sendMessageToTarget', { sessionId, message });
+      await answered;
+    }),
+  );
   await session.detach();
 }
