@@ -3,7 +3,7 @@ import type { Record as RequestRecord } from '../../src/answers/requestlog';
 import { exchangesOf, requestOf } from '../../src/page/lessons/course/exchange';
 import { lessonPlace, pathOf } from '../../src/page/lessons/course/place';
 import { isDone, NOTHING, readProgress } from '../../src/page/lessons/course/progress';
-import { whole } from '../../src/page/lessons/text/html';
+import { whole } from '../../src/page/parts/whole';
 
 describe('addresses', () => {
   test('name a lesson, and a step of it', () => {

@@ -21,6 +21,8 @@ export type View = (typeof VIEWS)[number];
  *   #console
  *   #lessons                          the map of lessons
  *   #/lesson/read/watch/3             a lesson, and its third step
+ *
+ * A slash in front is read in each of them.
  */
 export interface Route {
   readonly view: View;
@@ -67,7 +69,7 @@ export function address(view: View, path: string): string {
 }
 
 function read(hash: string): Route {
-  const text = hash.slice(1).replace(/^\/?lesson(?=\/|$)/, 'lessons');
+  const text = hash.replace(/^#?\/?/, '').replace(/^lesson(?=\/|$)/, 'lessons');
   const end = text.indexOf('/');
   const name = end < 0 ? text : text.slice(0, end);
   const view = VIEWS.find((known) => known === name);

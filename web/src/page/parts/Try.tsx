@@ -1,6 +1,7 @@
 import { focusTerminal } from '../frame/focus-terminal';
 import { typeIntoTerminal } from '../terminal/shell';
 import { words } from '../words';
+import { whole } from './whole';
 
 const CLEAR_LINE = '\x15';
 
@@ -14,7 +15,7 @@ interface TryProps {
 export function Try({ command, onTry }: TryProps) {
   return (
     <p class="try">
-      <code>{command}</code>
+      <code>{whole(command)}</code>
       <button
         type="button"
         class="link"

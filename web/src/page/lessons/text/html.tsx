@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { h } from 'preact';
+import { whole } from '../../parts/whole';
 
 /**
  * The HTML of a lesson's text, as elements of the page. It comes from our own build, which refuses HTML in Markdown;
@@ -54,17 +55,6 @@ function elementOf(node: Node, named: Named): ComponentChildren {
     return named(node.textContent) ?? h(name, { translate: false }, content);
   }
   return PLAIN.has(name) ? h(name, null, children) : children;
-}
-
-/** Up to so many characters fit into a line of the narrowest phone. */
-const LONGEST = 24;
-
-/** Words of code that a line would break at a hyphen or a slash, each kept in one line. */
-export function whole(code: string): ComponentChildren[] {
-  return code.split(/(\s+)/).map((word) => {
-    const isKept = word.length <= LONGEST && /[-/]/.test(word);
-    return isKept ? <span class="whole">{word}</span> : word;
-  });
 }
 
 /** A picture is part of the page, so that it has the colours of the theme, and comes with the text. */
