@@ -303,6 +303,37 @@ describe('what is wrong is said, with a way on', () => {
   });
 });
 
+test('a check that cannot be evaluated says so, and the lesson goes on', async () => {
+  const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
+  if (!fresh) throw new Error('The browser is gone.');
+  page = await fresh.newPage();
+  const title = run.checks[0]?.title ?? '';
+  const faulty = structuredClone(request.lesson) as {
+    lesson: { steps: { checks: { once: string }[] }[] };
+  };
+  const broken = faulty.lesson.steps[0]?.checks[0];
+  if (broken) broken.once = '10 / (request.status - 200) > 0';
+  await page.route('**/lessons/first/request.en.json', (route) =>
+    route.fulfill({ json: { ...request, lesson: faulty } }),
+  );
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  await prompt();
+  await type('kubectl get namespaces');
+  const line = check(title).and(page.locator('.is-open'));
+  await line.getByText(english.checks.broken).waitFor();
+  await line.locator('code').getByText('division by zero').waitFor();
+  await page
+    .getByRole('status')
+    .filter({ hasText: english.checks.broke(title) })
+    .waitFor();
+  await button(english.next).click();
+  await heading(again.title).waitFor();
+  for (const one of again.solution) await type(one);
+  for (const each of again.checks) await done(each.title).waitFor();
+  await fresh.close();
+});
+
 test('what a lesson asks of its engine and its clock is set by itself, and said', async () => {
   const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
   if (!fresh) throw new Error('The browser is gone.');

@@ -84,6 +84,9 @@ export const english = {
     done: 'done',
     open: 'not yet',
     failed: 'failed: begin the lesson anew',
+    broke: (title: string) => `Cannot be evaluated: ${title}.`,
+    broken:
+      'This check cannot be evaluated. That is a fault of the lesson, not yours: you can go on with the next step.',
     seen: 'Seen',
     answer: 'Answer',
     send: 'Answer',

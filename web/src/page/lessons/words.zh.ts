@@ -79,6 +79,8 @@ export const chinese: Words = {
     done: '已完成',
     open: '尚未完成',
     failed: '未通过：请重新开始本课',
+    broke: (title) => `无法求值：${title}。`,
+    broken: '这项检查无法求值。这是课程的缺陷，不是你的错误：你可以继续下一步。',
     seen: '所见',
     answer: '回答',
     send: '回答',

@@ -168,7 +168,7 @@ function take(lesson: Lesson, next: LessonState): void {
 
 const idOf = ({ id }: { readonly id: string }) => id;
 
-/** Says to a screen reader what has turned green, or failed. */
+/** Says to a screen reader what has turned green, or failed, or cannot be evaluated. */
 function announce(lesson: Lesson, before: LessonState, now: LessonState): void {
   const earlier = new Map(
     before.steps.flatMap(({ checks }) => checks.map((check) => [check.id, check] as const)),
@@ -177,11 +177,12 @@ function announce(lesson: Lesson, before: LessonState, now: LessonState): void {
     lesson.steps.flatMap(({ checks }) => checks.map(({ id, title }) => [id, title] as const)),
   );
   const said: string[] = [];
-  for (const { id, done, failed, seen = '' } of now.steps.flatMap(({ checks }) => checks)) {
+  for (const { id, done, failed, error, seen = '' } of now.steps.flatMap(({ checks }) => checks)) {
     const title = titles.get(id);
     if (!title) continue;
     if (done && !earlier.get(id)?.done) said.push(words.checks.turned(title, seen));
     if (failed && !earlier.get(id)?.failed) said.push(words.checks.fell(title));
+    if (error && !done && !earlier.get(id)?.error) said.push(words.checks.broke(title));
   }
   for (const step of now.steps) {
     const wasDone = before.steps.find(({ id }) => id === step.id)?.done;

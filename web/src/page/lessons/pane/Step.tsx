@@ -90,6 +90,11 @@ function CheckLine({ lesson, check, now }: CheckProps) {
         {check.title}
         <span class="unseen">{`, ${words.checks[how]}`}</span>
         {how === 'failed' && <span class="check-failed">{words.checks.failed}</span>}
+        {how === 'open' && now.error && (
+          <span class="check-failed">
+            {words.checks.broken} <code translate={false}>{now.error}</code>
+          </span>
+        )}
         {now.done && now.seen && (
           <code class="check-seen" translate={false} title={words.checks.seen}>
             {now.seen}
