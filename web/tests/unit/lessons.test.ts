@@ -129,6 +129,25 @@ describe('the requests of a command', () => {
     expect(exchangesOf('kubectl get services', 'sh', all, lines)).toEqual([]);
   });
 
+  test('are those of a script, too, when it runs one', () => {
+    const lines = [
+      { line: 'kill $!; node watch.js &', at: 1000 },
+      { line: 'kubectl get pods', at: 5000 },
+      { line: 'node list.js', at: 9000 },
+    ];
+    const all = [
+      record(1, 1100, { from: 'script' }),
+      record(2, 5100),
+      record(3, 5200, { from: 'script' }), // of the one in the background
+      record(4, 9100, { from: 'script' }),
+    ];
+    expect(ids(exchangesOf('kill $!; node watch.js &', 'sh', all, lines))).toEqual([1]);
+    expect(ids(exchangesOf('kubectl get pods', 'sh', all, lines))).toEqual([2]);
+    expect(ids(exchangesOf('node list.js', 'sh', all, lines))).toEqual([4]);
+    const nodes = [{ line: 'kubectl get node a', at: 5000 }];
+    expect(ids(exchangesOf('kubectl get node a', 'sh', all, nodes))).toEqual([2]);
+  });
+
   test('are those of the last time that it ran', () => {
     const lines = [
       { line: 'kubectl get ns', at: 1000 },
@@ -145,6 +164,8 @@ describe('the requests of a command', () => {
       record(3, 3, { from: 'view' }),
     ];
     expect(ids(exchangesOf('GET /api/v1/namespaces', 'http', all, []))).toEqual([1]);
+    all.push(record(4, 4, { from: 'script' }));
+    expect(ids(exchangesOf('GET /api/v1/namespaces', 'http', all, []))).toEqual([4]);
   });
 });
 

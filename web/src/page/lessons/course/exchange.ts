@@ -3,18 +3,20 @@ import type { Entered } from '../../terminal/shell';
 
 /**
  * Which of the requests in the log a command has caused. The shell tells each line that is entered, and the log each
- * request with its time and what made it; what begins after a line and before the next one, by kubectl or curl, is that
- * line's. Two lines within the slack share what lies between them.
+ * request with its time and what made it; what begins after a line and before the next one, by kubectl, curl or a script
+ * that the line runs, is that line's. Two lines within the slack share what lies between them.
  */
 
 /** The message with a line may come so much later than the first request of its command, in ms. */
 const SLACK = 300;
 const TERMINAL = new Set(['kubectl', 'curl', 'terminal']);
+const LEARNERS = new Set([...TERMINAL, 'console', 'editor', 'page', 'script']);
+/** A line that runs a script. */
+const RUNS_SCRIPT = /(^|[;&|])\s*node\s/;
 
 /** Made by the learner: by a command, in the console, in the editor or in a script. */
 function isLearners({ internal, from, path }: RequestRecord): boolean {
-  if (internal || path.startsWith('/kubetab/')) return false;
-  return TERMINAL.has(from) || from === 'console' || from === 'editor' || from === 'page';
+  return !internal && !path.startsWith('/kubetab/') && LEARNERS.has(from);
 }
 
 /**
@@ -38,9 +40,12 @@ export function exchangesOf(
   const entry = entries[at];
   if (!entry) return [];
   const until = entries[at + 1]?.at ?? Number.POSITIVE_INFINITY;
+  // A script in the background goes on while other lines are entered, and its requests are not theirs.
+  const runsScript = RUNS_SCRIPT.test(entry.line);
+  const isOfLine = (from: string) => TERMINAL.has(from) || (runsScript && from === 'script');
   return all.filter(
     ({ from, internal, begin }) =>
-      !internal && TERMINAL.has(from) && begin >= entry.at - SLACK && begin < until - SLACK,
+      !internal && isOfLine(from) && begin >= entry.at - SLACK && begin < until - SLACK,
   );
 }
 
