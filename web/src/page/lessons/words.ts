@@ -64,7 +64,7 @@ export const english = {
     count: (shown: number, all: number) => `${number(shown)} of ${number(all)}`,
   },
   exchange: {
-    label: 'What it asked the API server',
+    label: 'Requests of this command',
     request: 'Request',
     response: 'Response',
     running: 'running',
@@ -97,7 +97,7 @@ export const english = {
     kept: 'Noted. Now try it.',
     tell: 'Tell me now',
     right: 'As you guessed.',
-    wrong: (right: string) => `It is another: ${right}.`,
+    wrong: (right: string) => `Not quite. It is: ${right}.`,
   },
   solution: {
     summary: 'Stuck?',
@@ -115,7 +115,6 @@ export const english = {
       `The engine of this lesson runs with ${what}. Your own cluster keeps its settings.`,
     usual: 'The engine of this lesson runs with the usual settings.',
     paused: 'This lesson has paused the clock of its cluster.',
-    speed: (n: number) => `This lesson’s clock goes ${number(n)} times as fast.`,
     restarting: (what: string) => `Starting the engine with ${what}, as this lesson needs it.`,
   },
   engine: {

@@ -61,7 +61,7 @@ export const chinese: Words = {
     count: (shown, all) => `${number(shown)} / ${number(all)}`,
   },
   exchange: {
-    label: '它向 API 服务器发出的请求',
+    label: '此命令发出的请求',
     request: '请求',
     response: '响应',
     running: '进行中',
@@ -107,7 +107,6 @@ export const chinese: Words = {
     now: (what) => `本课的引擎正以 ${what} 运行。你自己的集群保持原有设置。`,
     usual: '本课的引擎正以默认设置运行。',
     paused: '本课已暂停其集群的时钟。',
-    speed: (n) => `本课的时钟以 ${number(n)} 倍速运行。`,
     restarting: (what) => `本课需要 ${what}，正在以此设置启动引擎。`,
   },
   engine: {

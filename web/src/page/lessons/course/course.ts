@@ -86,7 +86,7 @@ export interface Lesson {
   readonly namespace: string;
   /** What its engine is started with when the lesson begins, beside the defaults. */
   readonly engine?: EngineSettings | null;
-  readonly clock?: { readonly paused?: boolean; readonly speed?: number } | null;
+  readonly clock?: { readonly paused?: boolean } | null;
   /** The body of `PUT /kubetab/lesson`. */
   readonly lesson: Readonly<Record<string, unknown>>;
   /** What the workspace begins with. */

@@ -123,9 +123,7 @@ async function arm(lesson: Lesson, signal: AbortSignal): Promise<boolean> {
   const text = await answer.text();
   if (!answer.ok) throw refused(answer.status, text);
   if (isKept) return true;
-  if (lesson.clock && (lesson.clock.paused !== undefined || lesson.clock.speed !== undefined)) {
-    await setClock(lesson.clock);
-  }
+  if (lesson.clock?.paused) await setClock(lesson.clock);
   await putFiles(lesson);
   note(lesson.id, { begun: true, checks: [], told: [], guesses: {}, shown: {} });
   return true;
