@@ -131,6 +131,7 @@ func TestFaultsAreRefused(t *testing.T) {
 		{"a sentence that is a list", en, "Do [", "409. Do [", "part/one/en.md:7: a list begins with 409"},
 		{"raw HTML", en, "Do [", "Do <b>now</b> [", "part/one/en.md:7: HTML is not allowed"},
 		{"other code in the translation", en, "```sh run", "```sh put", "part/one/zh.md: section first: its code blocks are sh run, and in en.md sh put"},
+		{"another command in the translation", en, "kubectl get cm", "kubectl get pods", "part/one/zh.md:9: section first: the code is not that of en.md:9"},
 		{"too many words", en, "Do [", strings.Repeat("word ", 120) + "[", "121 words are too many"},
 		{"unreadable manifest", "part/one/start/a.yaml", "kind: ConfigMap\n", "", "part/one/start/a.yaml:1: a manifest needs"},
 		{"unknown lesson in the course", "course.yaml", "[part/one]", "[part/one, part/two]", "course.yaml: there is no lesson part/two"},

@@ -395,7 +395,7 @@ func (d *document) line1(n ast.Node) int {
 	return 0
 }
 
-// alike checks that the code of all languages offers the same.
+// alike checks that the code of all languages is the same.
 func (r *reader) alike(id string, texts map[string]*Prose) {
 	first := texts[Languages[0]]
 	for _, language := range Languages[1:] {
@@ -403,29 +403,42 @@ func (r *reader) alike(id string, texts map[string]*Prose) {
 		if first == nil || other == nil || len(first.Sections) != len(other.Sections) {
 			continue // said already
 		}
+		file := id + "/" + language + ".md"
 		for i, section := range first.Sections {
-			mine, theirs := offers(section), offers(other.Sections[i])
-			if !slices.Equal(mine, theirs) {
-				r.problem(id+"/"+language+".md", 0, "section %s: its code blocks are %s, and in %s.md %s", section.ID, shownOffers(theirs), Languages[0], shownOffers(mine))
+			mine, theirs := codeOf(section), codeOf(other.Sections[i])
+			if !slices.EqualFunc(mine, theirs, func(a, b Block) bool { return a.offer() == b.offer() }) {
+				r.problem(file, 0, "section %s: its code blocks are %s, and in %s.md %s", section.ID, shownOffers(theirs), Languages[0], shownOffers(mine))
+				continue
+			}
+			for j, b := range mine {
+				if b.Text != theirs[j].Text && !b.isTranslated() {
+					r.problem(file, theirs[j].line, "section %s: the code is not that of %s.md:%d", section.ID, Languages[0], b.line)
+				}
 			}
 		}
 	}
 }
 
-// offers are the code blocks of a section, as far as both languages must agree on them.
-func offers(s Section) []string {
-	var list []string
-	for _, b := range s.Blocks {
-		if b.HTML == "" {
-			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", cmp.Or(b.Language, b.Kind), strings.Join(b.Actions, " "), b.File)))
-		}
-	}
-	return list
+// codeOf are the code blocks and tables of a section.
+func codeOf(s Section) []Block {
+	return slices.DeleteFunc(slices.Clone(s.Blocks), func(b Block) bool { return b.HTML != "" })
 }
 
-func shownOffers(list []string) string {
+// offer is what a code block is and what can be done with it.
+func (b Block) offer() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", cmp.Or(b.Language, b.Kind), strings.Join(b.Actions, " "), b.File))
+}
+
+// isTranslated reports whether the text of a code block or table is in the reader's language: heads and plain text are.
+func (b Block) isTranslated() bool { return b.Kind == "table" || b.Language == "text" }
+
+func shownOffers(list []Block) string {
 	if len(list) == 0 {
 		return "none"
 	}
-	return strings.Join(list, "; ")
+	var offers []string
+	for _, b := range list {
+		offers = append(offers, b.offer())
+	}
+	return strings.Join(offers, "; ")
 }
