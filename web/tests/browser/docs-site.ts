@@ -55,6 +55,7 @@ export async function withoutThirdParties(): Promise<BrowserContext> {
     args: [...FLAGS],
   });
   context.setDefaultTimeout(PATIENCE);
-  context.once('close', () => rmSync(profile, { recursive: true, force: true }));
+  // A moment later the browser may still be writing there.
+  context.once('close', () => rmSync(profile, { recursive: true, force: true, maxRetries: 20 }));
   return context;
 }
