@@ -102,16 +102,23 @@ const isReady = async (cluster: string) => {
   return Date.now();
 };
 
-// Told is the best of a few: what else the machine does can only make it slower. A text should be there within 0.3 s, and a
-// cluster within 1.2 times a reload.
-test('a lesson begins without the rest of the module; how soon is told', async () => {
+/** Milliseconds until a text is there, and how many times a reload a cluster may take. */
+const TEXT = 300;
+const CLUSTER = 1.2;
+
+// The best of a few, and of a few more where those were slow: what else the machine does can only make it slower.
+test('a lesson begins without the rest of the module, its text at once, its cluster as soon as a reload', async () => {
   const profile = await mkdtemp(join(tmpdir(), 'kubetab-lessons-'));
   const best = { reload: Infinity, text: Infinity, cluster: Infinity, checks: Infinity };
   const note = (what: keyof typeof best, ms: number) => {
     best[what] = Math.min(best[what], ms);
   };
+  const isSoon = () => best.text < TEXT && best.cluster < CLUSTER * best.reload;
+  const few = ['', 'apply/ownership', 'write/create', 'life/owners'];
+  const more = ['read/lists', 'first/objects', 'read/watch', 'write/patches'];
   // One after another, for each begins a cluster of its own.
-  for (const id of ['', 'apply/ownership', 'write/create', 'life/owners']) {
+  for (const id of [...few, ...more]) {
+    if (more.includes(id) && isSoon()) break;
     const chromium = await launch(profile);
     const began = Date.now();
     await chromium.goto(`${here.url}#settings`);
@@ -156,4 +163,6 @@ test('a lesson begins without the rest of the module; how soon is told', async (
   }
   await rm(profile, { recursive: true, force: true });
   console.info('a lesson, in ms:', JSON.stringify(best));
-}, 300_000);
+  expect(best.text).toBeLessThan(TEXT);
+  expect(best.cluster).toBeLessThan(CLUSTER * best.reload);
+}, 600_000);
