@@ -2,7 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chinese } from '../../src/page/lessons/words.zh';
 import { launch, openPage, PATIENCE } from './browser';
+import { lesson, looking } from './learner';
 import { plain, type Site } from './site';
 
 // What wasm/split has cut off the module: it is kept with a first visit, and who cannot have it fails alone.
@@ -55,6 +57,15 @@ test('a first visit is enough to ask for anything without a network', async () =
   expect(answer).toMatchObject({ status: 200 });
   expect(answer.text).toContain('"swagger"');
   expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
+
+  // A lesson that nobody has opened, in the language that is not shown.
+  const text = lesson('first/verbs', 'zh');
+  const [step] = text.steps;
+  await page.goto(`${site.url}?lang=zh#/lesson/first/verbs/1`);
+  await page.getByRole('heading', { name: step?.title ?? '', exact: true }).waitFor();
+  await looking(page);
+  await page.getByRole('button', { name: chinese.block.run, exact: true }).first().click();
+  await page.locator('.check.is-done').first().waitFor();
   await context.close();
 }, 600_000);
 
