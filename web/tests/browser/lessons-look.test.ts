@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
 import { ready } from './browser';
-import { Camera } from './camera';
+import { Camera, type Size } from './camera';
+import { faultsOfChinese } from './foreign';
 import { done, FIRST, lesson, looking, prompt, type Step, type } from './learner';
 import { Gate } from './site';
 import { newBrowser } from './visitors';
@@ -13,10 +14,21 @@ import { newBrowser } from './visitors';
 const gate = new Gate();
 const here = newBrowser(gate);
 
-async function newPage(colorScheme: 'light' | 'dark'): Promise<Page> {
+async function newPage(): Promise<Page> {
   const viewport = { width: 1440, height: 900 };
-  const context = await here.browser.newContext({ colorScheme, reducedMotion: 'reduce', viewport });
+  const context = await here.browser.newContext({
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    viewport,
+  });
   return context.newPage();
+}
+
+const THEMES = ['light', 'dark'] as const;
+
+function newCamera(page: Page, language: 'en' | 'zh', sizes: readonly Size[]): Camera {
+  const look = language === 'zh' && { look: faultsOfChinese };
+  return new Camera(page, { prefix: `lesson-${language}-`, themes: THEMES, sizes, ...look });
 }
 
 // A text is shown before there is an engine, and needs none.
@@ -24,7 +36,7 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
   let page: Page;
   beforeAll(async () => {
     gate.close();
-    page = await newPage('light');
+    page = await newPage();
   });
   afterAll(async () => {
     await page?.context().close();
@@ -71,27 +83,37 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
       inks.push(is ?? '');
     }
     expect(new Set(inks).size).toBe(2);
-    const camera = new Camera(page, {
-      prefix: `lesson-${language}-`,
-      themes: ['light', 'dark'],
-      sizes: ['wide', 'phone'],
-    });
+    const camera = newCamera(page, language, ['wide', 'phone']);
     await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
+  });
+
+  test.each([
+    ['settings of its engine', 'versions/stability', 'off', '.step-engine'],
+    ['a table', 'versions/removed', 'gone', '.lesson-table'],
+    ['answers', 'versions/removed', 'gone', '.answer'],
+    ['a script', 'controller/mirror', 'watch', '.code-block'],
+    ['a challenge', 'write/create', 'challenge', '.checks'],
+  ])('a step with %s', async (what, id, name, part) => {
+    const { steps } = lesson(id, language);
+    const number = steps.findIndex((one) => one.id === name) + 1;
+    await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
+    const title = steps[number - 1]?.title ?? '';
+    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    const shown = page.locator(part).first();
+    await shown.scrollIntoViewIfNeeded();
+    const camera = newCamera(page, language, ['wide', 'phone']);
+    await camera.take(what.replaceAll(' ', '-'), () => shown.scrollIntoViewIfNeeded());
   });
 });
 
 describe.each([
-  ['light', 'en', english],
-  ['dark', 'zh', chinese],
-] as const)('how it looks: %s, %s', (theme, language, words) => {
-  test('the offer, the map, and each kind of step', async () => {
-    const page = await newPage(theme);
+  ['en', english],
+  ['zh', chinese],
+] as const)('how it looks: %s', (language, words) => {
+  test('the offer, the map, and a lesson from its first step on', async () => {
+    const page = await newPage();
     const button = (name: string) => page.getByRole('button', { name, exact: true });
-    const camera = new Camera(page, {
-      prefix: `lesson-${language}-`,
-      themes: [theme],
-      sizes: ['wide', 'middle', 'phone'],
-    });
+    const camera = newCamera(page, language, ['wide', 'middle', 'phone']);
     const text = lesson('first/request', language);
     const step = (n: number) => text.steps[n] as Step;
     await page.goto(`${here.url}?lang=${language}`);
@@ -123,6 +145,19 @@ describe.each([
     await button(words.solution.play).click();
     for (const { title } of step(2).checks) await done(page, title).waitFor();
     await camera.take('done');
+
+    const verbs = lesson('first/verbs', language);
+    const at = verbs.steps.findIndex(({ id }) => id === 'several');
+    const never = verbs.steps[at]?.checks.find(({ id }) => id === 'others')?.title ?? '';
+    await page.goto(`${here.url}?lang=${language}#/lesson/first/verbs/${at + 1}`);
+    await page.getByRole('heading', { name: verbs.steps[at]?.title ?? '', exact: true }).waitFor();
+    await looking(page);
+    await prompt(page);
+    await type(page, 'kubectl delete secret b1');
+    const failed = page.locator('.check.is-failed', { hasText: never });
+    await failed.getByText(words.checks.failed, { exact: true }).waitFor();
+    await failed.scrollIntoViewIfNeeded();
+    await camera.take('failed', () => failed.scrollIntoViewIfNeeded());
     await page.context().close();
   });
 });

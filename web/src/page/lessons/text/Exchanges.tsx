@@ -50,7 +50,6 @@ function Exchange({ record }: { record: RequestRecord }) {
         type="button"
         class="exchange-line"
         aria-expanded={open.value}
-        title={`${method} ${path}`}
         onClick={() => {
           open.value = !open.value;
         }}
@@ -58,7 +57,7 @@ function Exchange({ record }: { record: RequestRecord }) {
         <span class={`exchange-method ${verbClass(verbOf(record))}`} translate={false}>
           {method}
         </span>
-        <span class="exchange-path" translate={false}>
+        <span class="exchange-path" translate={false} title={`${method} ${path}`}>
           {path}
         </span>
         {status !== undefined && (
