@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { english as lessons } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/words.zh';
 import { controlled, launch, ready, stopServiceWorkers } from './browser';
 import { Camera } from './camera';
@@ -201,6 +202,16 @@ test('a copy has the same objects and files, and goes its own way', async () => 
   expect(await objects(own)).toEqual(before);
   // What was open there is open again.
   await openTab(own, 'note.txt').waitFor();
+});
+
+test('the cluster of a lesson that is gone says so, and leads to one’s own', async () => {
+  const tab = await visit('#cluster', context, 'lesson-test-clusters');
+  await tab.getByText(lessons.strip.orphan).waitFor();
+  await tab.getByRole('button', { name: lessons.strip.own }).click();
+  await arrives(tab, 'own');
+  expect(await made(tab)).toEqual(['of-own']);
+  expect(await tab.locator('.lesson-strip').count()).toBe(0);
+  await tab.close();
 });
 
 test('one is reset, and the others stay', async () => {

@@ -102,6 +102,19 @@ test('a lesson in a frame, and the next one in the same frame', async () => {
   await frame.locator('.check:not(.is-done)').first().waitFor();
 });
 
+test('a lesson in a frame begins with the step of its address', async () => {
+  const page = await openDocs(
+    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${site.url}embed.html?panes=lesson,terminal#/lesson/first/request/2"></iframe>`,
+  );
+  const frame = page.frameLocator('iframe');
+  const [, second] = lesson('first/request').steps;
+  await frame.getByRole('heading', { name: second?.title ?? '', exact: true }).waitFor();
+  await frame.locator('.lesson-steps [aria-current=step]').waitFor();
+  expect(await frame.locator('.lesson-steps button').nth(1).getAttribute('aria-current')).toBe(
+    'step',
+  );
+});
+
 /** Runs every snippet of a page, one after the other, and returns what each has run and printed. */
 async function runAll(page: Page) {
   const runs: { readonly code: string; readonly kind: string; readonly printed: string }[] = [];

@@ -144,6 +144,23 @@ test('a lesson that was left and reloaded is as it was', async () => {
   await done(run.checks[0]?.title ?? '').waitFor();
 });
 
+test('two tabs are in one lesson, and what is done in one is done in both', async () => {
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await looking();
+  const second = await context.newPage();
+  await second.goto(`${visitor.url}${FIRST}/2`);
+  await learner.looking(second);
+  await button(english.block.run).first().click();
+  await done(run.checks[0]?.title ?? '').waitFor();
+  await second.locator('.lesson-steps li:first-child .is-done').waitFor();
+  await second.getByText(english.solution.summary).click();
+  await button(english.solution.play, second).click();
+  await learner.done(second, again.checks[0]?.title ?? '').waitFor();
+  await page.locator('.lesson-steps li:nth-child(2) .is-done').waitFor();
+  // That the second has come has not begun the lesson anew.
+  await done(run.checks[0]?.title ?? '').waitFor();
+});
+
 test('an engine that starts anew on what was kept knows what had been done', async () => {
   await page.goto(`${visitor.url}${FIRST}/3`);
   await looking();
@@ -214,6 +231,28 @@ test('checks turn green in other views, too, and say so', async () => {
     .getByRole('status')
     .filter({ hasText: `Check: ${title}.` })
     .waitFor();
+});
+
+test('a table shows the rows with all of the words in its filter', async () => {
+  await page.goto(`${visitor.url}#/lesson/versions/removed/1`);
+  const table = page.locator('.lesson-table');
+  const filter = table.getByRole('searchbox', { name: english.table.filter });
+  const rows = table.locator('tbody tr');
+  await rows.first().waitFor();
+  const all = await rows.count();
+  expect(all).toBeGreaterThan(20);
+  await table.getByText(english.table.count(all, all), { exact: true }).waitFor();
+  await filter.fill('INGRESS');
+  await table.getByText(english.table.count(2, all), { exact: true }).waitFor();
+  const kinds = await rows.locator('td:first-child').allTextContents();
+  expect(kinds).toEqual(['Ingress', 'IngressClass']);
+  await filter.fill('pathtype ingress');
+  await table.getByText(english.table.count(1, all), { exact: true }).waitFor();
+  await filter.fill('nothing of the kind');
+  await table.getByText(english.table.count(0, all), { exact: true }).waitFor();
+  await filter.fill('');
+  await table.getByText(english.table.count(all, all), { exact: true }).waitFor();
+  expect(await rows.count()).toBe(all);
 });
 
 test('a file is opened where a step names it, and comes to sight when a command edits it', async () => {
