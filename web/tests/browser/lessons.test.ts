@@ -523,6 +523,22 @@ test('what does not belong into a text is left out of it', async () => {
   await fresh.close();
 });
 
+test('a step has the focus as soon as it is shown, and takes it from nobody later', async () => {
+  await page.goto(`${visitor.url}${FIRST}/1`);
+  await heading(run.title).waitFor();
+  const focused = await page.evaluateHandle(() => {
+    const title = document.querySelector('.step-title') as Element;
+    const changes = { childList: true, characterData: true, subtree: true };
+    const seen = new Promise<boolean>((resolve) => {
+      new MutationObserver(() => resolve(document.activeElement === title)).observe(title, changes);
+    });
+    return { seen };
+  });
+  await button(english.next).click();
+  await heading(again.title).waitFor();
+  expect(await focused.evaluate(({ seen }) => seen)).toBe(true);
+});
+
 test('the palette goes to lessons by their names in either language, and to steps', async () => {
   const find = async (typed: string, name: string) => {
     await page.keyboard.press('Control+k');

@@ -1,5 +1,5 @@
 import './lesson.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isEmbedded } from '../../engine/here';
 import { words as engineWords } from '../../engine/words';
 import { PaneBar } from '../../frame/PaneBar';
@@ -114,7 +114,8 @@ function Body({ lesson, asked }: { lesson: Lesson; asked: number | null }) {
   useEffect(() => {
     if (asked === null) replace('lessons', pathOf(lesson.id, at + 1));
   }, [asked]);
-  useEffect(() => {
+  // With the step itself: a moment later, the heading would take the focus from who has gone on to the terminal.
+  useLayoutEffect(() => {
     if (shownStep.current === at) return;
     shownStep.current = at;
     heading.current?.closest('.lesson-body')?.scrollTo(0, 0);
