@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -83,6 +84,24 @@ func awaitNodes(t *testing.T, kubectl, config string) {
 	}
 }
 
+// readTypes has the server make its document of types, once and with the time that it takes: whoever asks first waits for
+// that, and kubectl, which asks before it sends a manifest, gives up after 32 seconds.
+func readTypes(t *testing.T, config string) {
+	t.Helper()
+	c, err := clientcmd.BuildConfigFromFlags("", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Timeout = 5 * time.Minute
+	client, err := discovery.NewDiscoveryClientForConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.OpenAPISchema(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // story is what one cluster is told.
 type story struct {
 	name     string
@@ -92,6 +111,7 @@ type story struct {
 }
 
 func (s story) tell(t *testing.T, kubectl, config string) {
+	readTypes(t, config)
 	for _, folder := range s.folders {
 		files, err := filepath.Glob(filepath.Join("testdata/cluster", folder, "*.txt"))
 		if err != nil || len(files) == 0 {
