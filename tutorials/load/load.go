@@ -25,8 +25,22 @@ type Lesson struct {
 	// Start are the manifests that are applied first, Files what the workspace begins with, and Solution what the
 	// solution's command lines read. All are in the order of their names.
 	Start, Files, Solution []tutorials.File
+	// Translated are the texts of those Files that are prose, by language and name: files/NAME.zh.EXT takes the place of
+	// NAME.EXT for whoever reads the lesson in Chinese. Checks and solutions know no language.
+	Translated map[string]map[string]string
 	// Texts are by language.
 	Texts map[string]*Prose
+}
+
+// FilesIn are Files for whoever reads the lesson in a language.
+func (l *Lesson) FilesIn(language string) []tutorials.File {
+	files := slices.Clone(l.Files)
+	for i, f := range files {
+		if text, ok := l.Translated[language][f.Name]; ok {
+			files[i].Text = text
+		}
+	}
+	return files
 }
 
 // Begin is what the evaluator is given.
@@ -221,7 +235,7 @@ func (r *reader) lesson(id string) *Lesson {
 		}
 	}
 	l.Start = r.files(id, "start")
-	l.Files = r.files(id, "files")
+	l.Files, l.Translated = r.translated(id, r.files(id, "files"))
 	l.Solution = r.files(id, "solution")
 	for _, f := range l.Start {
 		r.manifests(id+"/start/"+f.Name, f.Text)
@@ -352,6 +366,46 @@ func (r *reader) files(id, folder string) []tutorials.File {
 		r.problem(root, 0, "%v", err)
 	}
 	return files
+}
+
+// translated takes the translations out of the files of a workspace, and gives them by language and name.
+func (r *reader) translated(id string, files []tutorials.File) ([]tutorials.File, map[string]map[string]string) {
+	var plain []tutorials.File
+	translated := map[string]map[string]string{}
+	for _, f := range files {
+		name, language := originalOf(f.Name)
+		switch {
+		case language == "":
+			plain = append(plain, f)
+		case !slices.ContainsFunc(files, func(other tutorials.File) bool { return other.Name == name }):
+			r.problem(id+"/files/"+f.Name, 0, "there is no file %s that this one could be a translation of", name)
+		default:
+			if translated[language] == nil {
+				translated[language] = map[string]string{}
+			}
+			translated[language][name] = f.Text
+		}
+	}
+	return plain, translated
+}
+
+// originalOf returns what a file of a workspace is a translation of, and to which language: notes.zh.txt of notes.txt. A
+// file that is no translation is its own, and its language "".
+func originalOf(name string) (original, language string) {
+	extension := path.Ext(name)
+	base := strings.TrimSuffix(name, extension)
+	for _, language := range Languages[1:] {
+		if original, ok := strings.CutSuffix(base, "."+language); ok {
+			return original + extension, language
+		}
+	}
+	return name, ""
+}
+
+// translationOf is the name of the file that takes the place of another in a language; see originalOf.
+func translationOf(name, language string) string {
+	extension := path.Ext(name)
+	return strings.TrimSuffix(name, extension) + "." + language + extension
 }
 
 func unjoin(err error) []error {

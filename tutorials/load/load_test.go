@@ -72,6 +72,46 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestTranslatedFile: a file of the workspace may have a translation, which takes its place in that language alone.
+func TestTranslatedFile(t *testing.T) {
+	with := func(translation string) fstest.MapFS {
+		fs := specimen()
+		for _, name := range []string{"part/one/en.md", "part/one/zh.md"} {
+			fs[name] = &fstest.MapFile{Data: append(fs[name].Data, "\n```text table=old/rows.txt\nKind | Removed\n```\n"...)}
+		}
+		fs["part/one/files/old/rows.txt"] = &fstest.MapFile{Data: []byte("Lease | never\nJob | 1.25\n")}
+		fs["part/one/files/old/rows.zh.txt"] = &fstest.MapFile{Data: []byte(translation)}
+		return fs
+	}
+	all, err := All(with("Lease | 从未\nJob | 1.25\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := all.Lessons["part/one"]
+	for language, want := range map[string]string{"en": "Lease | never\nJob | 1.25\n", "zh": "Lease | 从未\nJob | 1.25\n"} {
+		files := l.FilesIn(language)
+		if len(files) != 1 || files[0].Name != "old/rows.txt" || files[0].Text != want {
+			t.Errorf("%s: %+v", language, files)
+		}
+	}
+	if len(l.Files) != 1 || l.Files[0].Text != "Lease | never\nJob | 1.25\n" {
+		t.Errorf("Files: %+v", l.Files)
+	}
+	for rows, want := range map[string]string{
+		"Lease | 从未\n":      "part/one/files/old/rows.zh.txt: the translation has 1 rows, and old/rows.txt has 2",
+		"Lease | 从未\nJob\n": "rows.zh.txt:2: a row has 1 cells, and the table has 2 heads",
+	} {
+		if _, err := All(with(rows)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", rows, err, want)
+		}
+	}
+	fs := with("Lease | 从未\nJob | 1.25\n")
+	fs["part/one/files/alone.zh.txt"] = &fstest.MapFile{Data: []byte("text")}
+	if _, err := All(fs); err == nil || !strings.Contains(err.Error(), "there is no file alone.txt that this one could be a translation of") {
+		t.Errorf("a translation of nothing: %v", err)
+	}
+}
+
 func TestLessonIsRead(t *testing.T) {
 	all, err := All(specimen())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -216,19 +217,33 @@ func (d *document) code(n *ast.FencedCodeBlock) Block {
 // Cells are the cells of a line of a table, the heads or a row: they are separated by " | ".
 func Cells(line string) []string { return strings.Split(line, " | ") }
 
-// table checks that the file of a table is there, and that each row has as many cells as there are heads.
+// table checks that the file of a table is there, and that each row has as many cells as there are heads; and of its
+// translation to the document's language, if it has one, that it has as many rows, too.
 func (d *document) table(b Block) {
 	rows, err := fs.ReadFile(d.fs, d.id+"/files/"+b.File)
 	if err != nil {
 		d.problem(d.file, b.line, "there is no file files/%s with the rows of the table", b.File)
 		return
 	}
-	heads := len(Cells(b.Text))
-	for i, row := range strings.Split(strings.TrimSuffix(string(rows), "\n"), "\n") {
-		if n := len(Cells(row)); n != heads {
-			d.problem(d.id+"/files/"+b.File, i+1, "a row has %d cells, and the table has %d heads", n, heads)
+	want := d.rows(b, b.File, rows)
+	translation := translationOf(b.File, strings.TrimSuffix(path.Base(d.file), ".md"))
+	if rows, err := fs.ReadFile(d.fs, d.id+"/files/"+translation); err == nil {
+		if n := d.rows(b, translation, rows); n != want {
+			d.problem(d.id+"/files/"+translation, 0, "the translation has %d rows, and %s has %d", n, b.File, want)
 		}
 	}
+}
+
+// rows checks the rows of a table, which are in the file of that name, and returns how many there are.
+func (d *document) rows(b Block, name string, text []byte) int {
+	heads := len(Cells(b.Text))
+	rows := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i, row := range rows {
+		if n := len(Cells(row)); n != heads {
+			d.problem(d.id+"/files/"+name, i+1, "a row has %d cells, and the table has %d heads", n, heads)
+		}
+	}
+	return len(rows)
 }
 
 // refuse looks for what must not be in a text, at any depth.

@@ -111,7 +111,7 @@ func pageLesson(l *load.Lesson, language string) lesson {
 	prose := l.Texts[language]
 	out := lesson{
 		ID: l.ID, Title: in(l.Title), Minutes: l.Minutes, Namespace: l.Namespace, Engine: l.Engine, Clock: l.Clock,
-		Lesson: armed(l.Begin()), Files: byName(l.Files), SolutionFiles: byName(l.Solution), Intro: orEmpty(prose.Intro), Steps: []step{},
+		Lesson: armed(l.Begin()), Files: byName(l.FilesIn(language)), SolutionFiles: byName(l.Solution), Intro: orEmpty(prose.Intro), Steps: []step{},
 	}
 	for i, s := range l.All() {
 		section := prose.Sections[i]
