@@ -168,6 +168,8 @@ type Wrong struct {
 	Hint  string   `json:"hint"`
 	// Early says that the turn is taken before the engine is started again that the step asks for.
 	Early bool `json:"early,omitempty"`
+	// Alone says that the lines of the solution do not go on from what the turn leaves: it is played by itself.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // All are the steps and the challenge.

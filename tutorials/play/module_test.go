@@ -125,7 +125,7 @@ func (p *page) play(l *load.Lesson) {
 	}
 	steps := l.All()
 	for i, step := range steps {
-		if i == 0 && len(step.Wrong) > 0 {
+		if i == 0 && len(step.Wrong) > 0 && !step.Wrong[0].Alone {
 			w := step.Wrong[0]
 			p.run(w.Lines)
 			p.until("the hint "+w.Hint, func(s tutorials.State) bool { return slices.Contains(s.Steps[0].Hints, w.Hint) })

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -259,17 +260,37 @@ type Player struct {
 	Temp func() string
 }
 
-// Passes is how often a lesson is played: by its solution, and once for each wrong turn.
-func Passes(l *load.Lesson) int {
-	n := 1
-	for _, step := range l.All() {
-		n += len(step.Wrong)
-	}
-	return n
+// turn is a wrong turn, and the step that it belongs to.
+type turn struct {
+	step int
+	tutorials.Wrong
 }
 
-// Play plays one pass of a lesson: 0 is the solution, the others are wrong turns in their order. The cluster must not have
-// seen the lesson before. The error says what the lesson promises and does not do.
+// plays are the passes of a lesson, each by the wrong turns that it takes: none, so that its solution is seen alone; all
+// those from which the solution goes on, each before that of its step; and each of the others, with which its pass ends.
+func plays(l *load.Lesson) [][]turn {
+	passes := [][]turn{nil}
+	var together []turn
+	for i, step := range l.All() {
+		for _, w := range step.Wrong {
+			if w.Alone {
+				passes = append(passes, []turn{{i, w}})
+			} else {
+				together = append(together, turn{i, w})
+			}
+		}
+	}
+	if together != nil {
+		passes = slices.Insert(passes, 1, together)
+	}
+	return passes
+}
+
+// Passes is how often a lesson is played: until its solution and each of its wrong turns have been seen.
+func Passes(l *load.Lesson) int { return len(plays(l)) }
+
+// Play plays one pass of a lesson, from 0 to Passes-1: the first is the solution alone. The cluster must not have seen the
+// lesson before. The error says what the lesson promises and does not do.
 func (p *Player) Play(ctx context.Context, c *Cluster, l *load.Lesson, pass int) (err error) {
 	if p.Patience == 0 {
 		p.Patience = time.Minute
@@ -287,38 +308,46 @@ func (p *Player) Play(ctx context.Context, c *Cluster, l *load.Lesson, pass int)
 	if err := compare(d.evaluator.State(), -1, "after the start"); err != nil {
 		return err
 	}
-	steps := l.All()
-	if pass == 0 {
-		for i := range steps {
-			if err := p.solve(ctx, d, steps, i); err != nil {
-				return err
+	passes := plays(l)
+	if pass >= len(passes) {
+		return fmt.Errorf("there is no pass %d", pass)
+	}
+	for i, step := range l.All() {
+		ended, err := p.step(ctx, d, i, step, passes[pass])
+		if ended || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step plays a step: the wrong turns of it that are to be taken, and its solution. It reports whether the pass ends with one
+// of them.
+func (p *Player) step(ctx context.Context, d *Desk, i int, step tutorials.Step, taken []turn) (ended bool, err error) {
+	for _, early := range []bool{true, false} {
+		if !early {
+			if err := p.restart(ctx, d, step); err != nil {
+				return false, err
 			}
 		}
-		return nil
-	}
-	for i, step := range steps {
-		if pass > len(step.Wrong) {
-			pass -= len(step.Wrong)
-			if err := p.solve(ctx, d, steps, i); err != nil {
-				return err
+		for _, one := range taken {
+			if one.step != i || one.Early != early {
+				continue
 			}
-			continue
+			if err := p.turn(ctx, d, i, one.Wrong); err != nil || one.Alone {
+				return true, err
+			}
 		}
-		return p.turn(ctx, d, i, step.Wrong[pass-1])
 	}
-	return fmt.Errorf("there is no pass %d", pass)
+	return false, p.solve(ctx, d, i, step, len(taken) == 0)
 }
 
 func (p *Player) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, p.Patience, fmt.Errorf("waited for %v", p.Patience))
 }
 
-// solve plays the solution of a step.
-func (p *Player) solve(ctx context.Context, d *Desk, steps []tutorials.Step, i int) error {
-	step := steps[i]
-	if err := p.restart(ctx, d, step); err != nil {
-		return err
-	}
+// solve plays the solution of a step. Where nothing else has been done (alone), exactly the checks up to it are true then.
+func (p *Player) solve(ctx context.Context, d *Desk, i int, step tutorials.Step, alone bool) error {
 	ctx, cancel := p.patience(ctx)
 	defer cancel()
 	transcript, err := d.Run(ctx, step.Solution)
@@ -331,6 +360,9 @@ func (p *Player) solve(ctx context.Context, d *Desk, steps []tutorials.Step, i i
 		return fmt.Errorf("step %s: %s", step.ID, s.Error)
 	case err != nil:
 		return fmt.Errorf("step %s: its solution does not make it done: %w\nnot true: %s\n%s", step.ID, err, strings.Join(open(s.Steps[i]), "; "), transcript)
+	}
+	if !alone {
+		return nil
 	}
 	if err := d.evaluator.Settle(ctx); err != nil {
 		return err
@@ -354,12 +386,10 @@ func (p *Player) restart(ctx context.Context, d *Desk, step tutorials.Step) erro
 	return nil
 }
 
-// turn takes a wrong turn.
+// turn takes a wrong turn. Its hint must come with it, and not have been there before.
 func (p *Player) turn(ctx context.Context, d *Desk, i int, w tutorials.Wrong) error {
-	if !w.Early {
-		if err := p.restart(ctx, d, d.lesson.All()[i]); err != nil {
-			return err
-		}
+	if s := d.evaluator.State(); slices.Contains(s.Steps[i].Hints, w.Hint) {
+		return fmt.Errorf("step %s: the hint %s is there before its wrong turn", s.Steps[i].ID, w.Hint)
 	}
 	ctx, cancel := p.patience(ctx)
 	defer cancel()
@@ -367,14 +397,7 @@ func (p *Player) turn(ctx context.Context, d *Desk, i int, w tutorials.Wrong) er
 	if err != nil {
 		return fmt.Errorf("wrong turn to %s: %w\n%s", w.Hint, err, transcript)
 	}
-	s, err := d.Until(ctx, func(s tutorials.State) bool {
-		for _, hint := range s.Steps[i].Hints {
-			if hint == w.Hint {
-				return true
-			}
-		}
-		return false
-	})
+	s, err := d.Until(ctx, func(s tutorials.State) bool { return slices.Contains(s.Steps[i].Hints, w.Hint) })
 	if err != nil {
 		return fmt.Errorf("step %s: the wrong turn does not bring the hint %s: %w\nhints: %s; %s\n%s", s.Steps[i].ID, w.Hint, err, strings.Join(s.Steps[i].Hints, ", "), s.Error, transcript)
 	}

@@ -47,18 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// everyTurn has TestLessons take all wrong turns of a lesson, and not its first alone: 200 passes instead of 70.
-const everyTurn = "KUBETAB_EVERY_TURN"
-
-// passes is how often TestLessons plays l.
-func passes(l *load.Lesson) int {
-	if os.Getenv(everyTurn) == "" {
-		return min(Passes(l), 2)
-	}
-	return Passes(l)
-}
-
-// TestLessons plays every lesson: its solution, and wrong turns that it names.
+// TestLessons plays every lesson: its solution, and each wrong turn that it names.
 func TestLessons(t *testing.T) {
 	all, err := load.All(os.DirFS(folder))
 	if err != nil {
@@ -73,7 +62,7 @@ func TestLessons(t *testing.T) {
 		ids = []string{only}
 	}
 	parts := make([][]string, processes)
-	slices.SortStableFunc(ids, func(a, b string) int { return passes(all.Lessons[b]) - passes(all.Lessons[a]) })
+	slices.SortStableFunc(ids, func(a, b string) int { return Passes(all.Lessons[b]) - Passes(all.Lessons[a]) })
 	for i, id := range ids {
 		parts[i%processes] = append(parts[i%processes], id)
 	}
@@ -115,19 +104,19 @@ func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 			t.Fatalf("there is no lesson %s", id)
 		}
 		if isAlone(l) {
-			for pass := range passes(l) {
+			for pass := range Passes(l) {
 				c := start(t, l)
 				on(c, id, pass)
 				stop(t, c)
 			}
 			continue
 		}
-		shared, most = append(shared, id), max(most, passes(l))
+		shared, most = append(shared, id), max(most, Passes(l))
 	}
 	for pass := range most {
 		c := start(t, &load.Lesson{})
 		for _, id := range shared {
-			if pass < passes(all.Lessons[id]) {
+			if pass < Passes(all.Lessons[id]) {
 				on(c, id, pass)
 			}
 		}
