@@ -1,4 +1,5 @@
 import type { ApiClient } from '../../client';
+import { refused } from '../engine/ask';
 
 /** What a connection tells. */
 export interface ConnectionEvents {
@@ -28,7 +29,7 @@ export class Connection {
     this.#events = events;
   }
 
-  /** Opens a new terminal, which offers a first line unless that is empty. @throws Error with the engine's words when it refuses */
+  /** Opens a new terminal, which offers a first line unless that is empty. @throws Refused when the engine does */
   static async open(
     api: ApiClient,
     size: Size,
@@ -40,7 +41,7 @@ export class Connection {
       method: 'POST',
       body: JSON.stringify({ ...size, history, offer }),
     });
-    if (!response.ok) throw new Error(await response.text());
+    if (!response.ok) throw refused(response.status, await response.text());
     const { id } = (await response.json()) as { id: string };
     const connection = new Connection(api, id, events);
     await connection.#listen();

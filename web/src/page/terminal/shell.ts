@@ -4,6 +4,7 @@ import { directApi, engineState, untilReady } from '../engine/cluster';
 import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
+import { Ahead } from './ahead';
 import { Connection } from './connection';
 import { shellHeld, untilLetGo } from './held';
 import { keepLine, pastLines } from './history';
@@ -93,17 +94,20 @@ export class Session {
   readonly #screen: Screen;
   readonly #gone = new AbortController();
   #connection: Connection | null = null;
-  #queue = '';
-  /** A first command for a newcomer: shown dimmed, until the shell offers it or something is typed. */
-  #offer = '';
+  readonly #ahead: Ahead;
+  /** Why the engine has refused a shell, as it was last said. */
+  #refusal = '';
   #shown = '';
   readonly #reading = new ReadingLine();
   readonly #decoder = new TextDecoder();
 
   constructor(screen: Screen) {
     this.#screen = screen;
+    this.#ahead = new Ahead(screen);
     session = this;
-    if (typedBefore === '' && pastLines().length === 0) this.#offer = 'kubectl get namespaces';
+    if (typedBefore === '' && pastLines().length === 0) {
+      this.#ahead.propose('kubectl get namespaces');
+    }
     void this.#connect(true);
     addEventListener('pagehide', this.#keep);
   }
@@ -114,23 +118,8 @@ export class Session {
 
   /** What was typed, on this keyboard or by the page. */
   type(keys: string): void {
-    if (this.#connection) {
-      this.#connection.type(keys);
-      return;
-    }
-    if (keys === '') return;
-    const offer = this.#offer;
-    this.#offer = '';
-    if (offer) {
-      this.#screen.write('\x1b[K');
-      if (keys[0] === '\r' || keys[0] === '\t') {
-        this.type(offer + (keys[0] === '\t' ? keys.slice(1) : keys));
-        return;
-      }
-    }
-    // Shown at once, and again by the shell when it is there.
-    this.#queue += keys;
-    this.#screen.write(keys.replaceAll('\r', '\r\n$ ').replaceAll('\x7f', '\b \b'));
+    if (this.#connection) this.#connection.type(keys);
+    else this.#ahead.type(keys);
   }
 
   resize(): void {
@@ -169,12 +158,12 @@ export class Session {
 
   async #connect(isFirst: boolean): Promise<void> {
     if (engineState.value?.phase !== 'ready' || shellHeld.value) {
-      this.#screen.write(`${words.waiting}\r\n$ `);
+      this.#ahead.erase();
+      this.#screen.write(`${words.waiting}\r\n`);
     }
+    this.#ahead.draw();
     this.type(typedBefore);
     typedBefore = '';
-    if (this.#offer)
-      this.#screen.write(`\x1b[90m${this.#offer}\x1b[39m\x1b[${this.#offer.length}D`);
     try {
       await untilReady(this.#gone.signal);
       await untilLetGo();
@@ -186,8 +175,9 @@ export class Session {
         onEnd: (why: 'left' | 'lost') => this.#ended(why),
       };
       const before = isFirst ? tabStorage.text(ID) : null;
+      // The shell prints what it is given of the keys.
+      this.#ahead.erase();
       if (isFirst) this.#screen.reset();
-      else this.#screen.write('\r\x1b[J');
       if (before) {
         const shown = tabStorage.text(SCREEN) ?? '';
         const resumed = await Connection.resume(api, before, events);
@@ -201,19 +191,30 @@ export class Session {
           return;
         }
       }
-      this.#adopt(await Connection.open(api, this.#screen.size, pastLines(), this.#offer, events));
+      this.#adopt(
+        await Connection.open(api, this.#screen.size, pastLines(), this.#ahead.offer, events),
+      );
     } catch (error) {
       if (this.#gone.signal.aborted) return;
-      this.#screen.say(error instanceof Error ? error.message : String(error));
+      this.#refused(error instanceof Error ? error.message : String(error));
       this.#later();
     }
   }
 
+  /** It is tried again and again: the same reason is said once, and what was typed stays in sight. */
+  #refused(why: string): void {
+    this.#ahead.erase();
+    if (why !== this.#refusal) this.#screen.say(why);
+    this.#refusal = why;
+    this.#ahead.draw();
+  }
+
   #adopt(connection: Connection): void {
     this.#connection = connection;
+    this.#refusal = '';
     tabStorage.keepText(ID, connection.id);
-    if (this.#queue !== '') connection.type(this.#queue);
-    this.#queue = this.#offer = '';
+    const keys = this.#ahead.take();
+    if (keys !== '') connection.type(keys);
   }
 
   #show(bytes: Uint8Array): void {
@@ -234,6 +235,7 @@ export class Session {
     tabStorage.keepText(ID, null);
     pendingEdits.value = [];
     this.#screen.say(why === 'left' ? words.left : words.lost);
+    this.#ahead.draw();
     if (why === 'left') void this.#connect(false);
     else this.#later();
   }
