@@ -23,9 +23,14 @@ import { showEmbedded } from './embed/show';
 import { openCluster, ready } from './engine/cluster';
 import { clusterHere, isEmbedded } from './engine/here';
 import { Page } from './frame/page/Page';
+import { followRoute } from './frame/route';
 import { openLanguage } from './language/language';
+import { followLessonHere } from './lessons/course/home';
 import { followLog } from './requests/log';
 import { followSharedLinks } from './share/open';
+
+followRoute();
+followLessonHere();
 
 // embed.html has the same code, apart from what runs before it: chunks that were cut for two documents would cost the
 // first visit more than the few lines for a frame.

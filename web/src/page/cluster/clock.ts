@@ -1,8 +1,16 @@
 import { signal } from '@preact/signals';
 
-/** The time, once a second while the page is seen: ages tick together. */
-export const now = signal(Date.now());
+let ticking: ReturnType<typeof setInterval> | undefined;
 
-setInterval(() => {
-  if (!document.hidden) now.value = Date.now();
-}, 1000);
+/** The time, once a second while the page is seen and shows an age: ages tick together. */
+export const now = signal(Date.now(), {
+  watched() {
+    now.value = Date.now();
+    ticking = setInterval(() => {
+      if (!document.hidden) now.value = Date.now();
+    }, 1000);
+  },
+  unwatched() {
+    clearInterval(ticking);
+  },
+});

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { once } from '../parts/once';
 import { hold, metadata } from './watch';
 
 /** A resource that can be listed and watched. */
@@ -67,12 +68,8 @@ export function objectPath(kind: Kind, namespace: string, name: string): string 
   return `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
 
-let following = false;
-
 /** Asks discovery now, and again whenever a CustomResourceDefinition or an aggregated API comes, changes or goes. */
-export function followKinds(): void {
-  if (following) return;
-  following = true;
+export const followKinds = once(() => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const later = () => {
     clearTimeout(timer);
@@ -88,7 +85,7 @@ export function followKinds(): void {
   ]) {
     hold(path, metadata()).watch.snapshot.subscribe(later);
   }
-}
+});
 
 async function refresh(): Promise<void> {
   if (!ready.value) return;

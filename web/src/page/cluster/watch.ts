@@ -76,10 +76,18 @@ export function metadata<T>(): Form<T> {
   };
 }
 
-const refusals = new Refusals();
-onRecord((record) => {
-  if (record.done) refusals.note(record);
-});
+let refusals: Refusals | null = null;
+
+/** Those of all watches: there is one, from the first that is refused. */
+function refusalsHeard(): Refusals {
+  if (refusals) return refusals;
+  const heard = new Refusals();
+  refusals = heard;
+  onRecord((record) => {
+    if (record.done) heard.note(record);
+  });
+  return heard;
+}
 
 export class Watch<T> {
   readonly #path: string;
@@ -165,7 +173,7 @@ export class Watch<T> {
         this.#set(status ? 'refused' : 'broken', String((error as Error).message));
       }
       // A watch ends by itself after a while; one that is refused is tried again, because rights and kinds change.
-      await refusals.over(status, signal);
+      await refusalsHeard().over(status, signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
 
@@ -29,11 +29,17 @@ export const FIRST: Draft = {
 
 const KEY = nameHere('kubetab.draft');
 
-export const draft = signal<Draft>(tabStorage.value<Draft>(KEY) ?? FIRST);
-draft.subscribe((value) => tabStorage.keep(KEY, value));
+const current = signal<Draft>(tabStorage.value<Draft>(KEY) ?? FIRST);
+export const draft: ReadonlySignal<Draft> = current;
+
+/** Takes another request in the place of the one that is being written. */
+export function replaceDraft(by: Draft): void {
+  current.value = by;
+  tabStorage.keep(KEY, by);
+}
 
 export function edit(change: Partial<Draft>): void {
-  draft.value = { ...draft.value, ...change };
+  replaceDraft({ ...draft.value, ...change });
 }
 
 export function takesBody(method: string): boolean {

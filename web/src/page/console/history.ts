@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
 import type { Draft } from './draft';
@@ -16,15 +16,21 @@ const KEEP = 100;
 /** Longer bodies are not kept: the storage of a tab is small. */
 const KEEP_BODY = 64 * 1024;
 
-export const history = signal<readonly Past[]>(tabStorage.value<Past[]>(KEY) ?? []);
-history.subscribe((value) => tabStorage.keep(KEY, value));
+const all = signal<readonly Past[]>(tabStorage.value<Past[]>(KEY) ?? []);
+/** The requests that were sent, the last one first. */
+export const history: ReadonlySignal<readonly Past[]> = all;
+
+function keep(next: readonly Past[]): void {
+  all.value = next;
+  tabStorage.keep(KEY, next);
+}
 
 export function addToHistory(past: Past): void {
   const { request } = past;
   const body = request.body.length > KEEP_BODY ? '' : request.body;
-  history.value = [{ ...past, request: { ...request, body } }, ...history.value].slice(0, KEEP);
+  keep([{ ...past, request: { ...request, body } }, ...history.value].slice(0, KEEP));
 }
 
 export function clearHistory(): void {
-  history.value = [];
+  keep([]);
 }

@@ -42,14 +42,14 @@ let lastWorker = '';
 let reopen: () => void = () => undefined;
 let keepModule: () => void = () => undefined;
 /** For every new link: the service worker may have asked before there was one. */
-let linked: Promise<EngineLink>;
-let onLinked: (link: EngineLink) => void;
-renewLinked();
+let linked = later<EngineLink>();
 
-function renewLinked(): void {
-  linked = new Promise((resolve) => {
-    onLinked = resolve;
+function later<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
   });
+  return { promise, resolve };
 }
 
 /** Where the engine of a page is, and whether a service worker shall serve it to others. */
@@ -185,11 +185,11 @@ function adopt(next: EngineLink, where: Home): void {
     engineState.value = state;
     if (state.phase === 'ready' && before !== 'ready') onReady();
     if (state.phase !== 'ready') engineStats.value = null;
-    onLinked(next);
+    linked.resolve(next);
   };
   next.lost.addEventListener('abort', () => {
     if (link !== next) return;
-    renewLinked();
+    linked = later();
     const why =
       next.lost.reason instanceof Error ? next.lost.reason.message : String(next.lost.reason);
     // A follower is given a new engine by whichever tab takes over; the others have to ask for one.
@@ -215,7 +215,7 @@ function onReady(): void {
 export function lendPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   if (link?.state && !link.lost.aborted) return link.introduce();
-  void linked.then((open) => open.introducePort(port1));
+  void linked.promise.then((open) => open.introducePort(port1));
   return port2;
 }
 

@@ -24,8 +24,6 @@ const LONGEST_TITLE = 80;
 /** Grows with every title that is changed, here or in another tab. */
 const renamed = signal(0);
 
-if (kindOf(clusterHere) === 'own') tabStorage.keepText(LAST_OWN, clusterHere);
-
 /** Where it was, when the tab was last in a cluster of the visitor's own. */
 export function lastOwn(): string {
   return named(tabStorage.text(LAST_OWN));
@@ -84,8 +82,12 @@ export function titled(): string[] {
 
 const USED = `kubetab-in ${scope.pathname}`;
 
-/** Says to other tabs, as long as this document lives, that it is in its cluster, and hears of titles. */
+/**
+ * Says to other tabs, as long as this document lives, that it is in its cluster, and hears of titles. Notes for this tab
+ * which cluster it is in.
+ */
 export function holdCluster(): void {
+  if (kindOf(clusterHere) === 'own') tabStorage.keepText(LAST_OWN, clusterHere);
   addEventListener('storage', ({ key }) => {
     if (key === null || key.startsWith(TITLE)) renamed.value++;
   });

@@ -40,9 +40,12 @@ export const LIST = '/list';
 /** What the address of a link with files has instead of a place; `share/` takes it out again. */
 export const SHARED = '#shared/';
 
-addEventListener('hashchange', () => {
-  if (!location.hash.startsWith(SHARED)) route.value = read(location.hash);
-});
+/** Goes where the address leads when it changes. To be called once. */
+export function followRoute(): void {
+  addEventListener('hashchange', () => {
+    if (!location.hash.startsWith(SHARED)) route.value = read(location.hash);
+  });
+}
 
 /** The place that is shown, as it is in an address. */
 export function place(): string {

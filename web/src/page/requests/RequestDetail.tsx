@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Record as RequestRecord } from '../../answers/requestlog';
-import { draft } from '../console/draft';
+import { replaceDraft } from '../console/draft';
 import { WatchEvents } from '../console/pane/WatchEvents';
 import { asCurl, asFetch } from '../console/snippets';
 import { WatchLog, type WatchView } from '../console/watch-log';
@@ -153,7 +153,7 @@ function CopyAs({ detail }: { detail: Detail }) {
         type="button"
         class="link"
         onClick={() => {
-          draft.value = asDraft;
+          replaceDraft(asDraft);
           go('console');
         }}
       >

@@ -2,12 +2,12 @@ import './share.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { localStorageOfOthers } from '../files/workspace/local-storage';
-import { bytes } from '../parts/format';
-import '../files/workspace/open';
+import { openFiles } from '../files/workspace/open';
 import { files, opened, openFile, writeFile } from '../files/workspace/workspace';
 import { Dialog } from '../frame/Dialog';
 import { go } from '../frame/route';
 import { spoken } from '../frame/spoken';
+import { bytes } from '../parts/format';
 import { read } from './content';
 import { type SharedFile, sizeOf, type Unreadable, UnreadableLink } from './link';
 import { forgetShared, receiving } from './open';
@@ -26,6 +26,7 @@ export function ReceiveDialog() {
   const others = useSignal<readonly string[] | null>(null);
   const left = useSignal<ReadonlySet<SharedFile>>(new Set());
   useEffect(() => {
+    openFiles();
     read(receiving.value ?? '').then(
       (found) => {
         if (found.kind === 'files') shared.value = found.files;

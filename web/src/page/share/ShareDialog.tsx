@@ -7,12 +7,12 @@ import { running } from '../control/settings/engine-settings';
 import { spell } from '../control/settings/settings-text';
 import { scope } from '../engine/cluster';
 import { downloadZip } from '../files/workspace/download';
-import { bytes } from '../parts/format';
-import '../files/workspace/open';
+import { openFiles } from '../files/workspace/open';
 import { files } from '../files/workspace/workspace';
 import { Dialog } from '../frame/Dialog';
 import { place, SHARED } from '../frame/route';
 import { language } from '../language/current';
+import { bytes } from '../parts/format';
 import { words as frameWords } from '../words';
 import { ClusterPart } from './ClusterPart';
 import { FILES_TYPE } from './content';
@@ -24,6 +24,7 @@ import { words } from './words';
 
 /** Links to what is seen, to what was written, and to the cluster. No server is told, unless a short link is asked for. */
 export function ShareDialog() {
+  useEffect(openFiles, []);
   const inMine = useSignal(false);
   const lang = inMine.value ? `lang=${language.value}` : '';
   const close = () => {

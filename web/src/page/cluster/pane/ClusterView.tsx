@@ -1,5 +1,5 @@
 import './cluster.css';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { PaneBar } from '../../frame/PaneBar';
 import { go, route } from '../../frame/route';
 import { Cut } from '../../parts/CutName';
@@ -16,10 +16,9 @@ import { words } from '../words';
 import { KindList } from './KindList';
 import { TablePage } from './TablePage';
 
-followKinds();
-
 /** The cluster as it is: the picture, a table for every kind, a page for every object. */
 export function ClusterView() {
+  useLayoutEffect(followKinds, []);
   const { path } = route.value;
   const place = placeOf(path);
   return (

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { clock, duration } from '../../parts/format';
 import { Tabs } from '../../parts/Tabs';
 import { requestInfo, verbClass } from '../../parts/verbs';
-import { type Draft, draft, takesBody } from '../draft';
+import { type Draft, draft, replaceDraft, takesBody } from '../draft';
 import { words as exampleWords } from '../examples/example-words';
 import { EXAMPLE_GROUPS, type Example } from '../examples/examples';
 import { clearHistory, history, type Past } from '../history';
@@ -42,7 +42,7 @@ export function Side() {
 
 /** Reading is done at once; what writes is put in front of the user first. */
 function take(request: Draft): void {
-  draft.value = request;
+  replaceDraft(request);
   if (takesBody(request.method)) pane.value = 'request';
   else sendNow();
 }
@@ -115,7 +115,7 @@ function PastButton({ past }: { past: Past }) {
       translate={false}
       title={path}
       onClick={() => {
-        draft.value = past.request;
+        replaceDraft(past.request);
         pane.value = 'request';
       }}
     >

@@ -1,5 +1,6 @@
 import './files.css';
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 import { followKinds } from '../../cluster/kinds';
 import { Icon } from '../../frame/icons';
 import { lazily } from '../../frame/Lazy';
@@ -10,7 +11,7 @@ import { applyFile, checkFile, deleteFile, diffFile, formatFile } from '../apply
 import { isScript } from '../language/language-of';
 import { words } from '../words';
 import { addFiles } from '../workspace/add-files';
-import { newFile } from '../workspace/open';
+import { newFile, openFiles } from '../workspace/open';
 import {
   active,
   activePath,
@@ -25,8 +26,6 @@ import { FileText } from './FileText';
 import { OutcomePanel } from './OutcomePanel';
 import { PendingEdit } from './PendingEdit';
 
-followKinds();
-
 const ScriptButtons = lazily(() =>
   import('../../script/ScriptButtons').then(({ ScriptButtons }) => ScriptButtons),
 );
@@ -36,6 +35,10 @@ const ScriptOutput = lazily(() =>
 
 /** Files of the workspace in tabs, with what can be done with them in the cluster. */
 export function EditorPane() {
+  useLayoutEffect(() => {
+    openFiles();
+    followKinds();
+  }, []);
   const over = useSignal(false);
   const file = active.value;
   const waiting = pendingEdits.value[0];

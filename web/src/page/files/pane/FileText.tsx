@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { once } from '../../parts/once';
 import { languageOf } from '../language/language-of';
 import type { createManifestEditor } from '../language/manifest-editor';
 import { words } from '../words';
@@ -21,9 +22,11 @@ export function goToLine(line: number): void {
  */
 const left = new Map<string, unknown>();
 
-// A new file of an old name begins anew.
-files.subscribe((list) => {
-  for (const path of left.keys()) if (!list.some((file) => file.path === path)) left.delete(path);
+/** A new file of an old name begins anew: what was left of the old one goes with it. */
+const forgetRemoved = once(() => {
+  files.subscribe((list) => {
+    for (const path of left.keys()) if (!list.some((file) => file.path === path)) left.delete(path);
+  });
 });
 
 /** The text of one file. Until CodeMirror is there it is shown plain, in the same place. */
@@ -34,6 +37,7 @@ export function FileText({ path, text }: { path: string; text: string }) {
   latest.current = text;
   const loaded = useSignal(false);
   useEffect(() => {
+    forgetRemoved();
     let gone = false;
     void import('../language/manifest-editor').then(({ createManifestEditor: create }) => {
       if (gone || !host.current) return;

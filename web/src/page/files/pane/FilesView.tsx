@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { notice } from '../../engine/cluster';
 import { PaneBar } from '../../frame/PaneBar';
 import { bytes } from '../../parts/format';
 import { words } from '../words';
 import { addFiles } from '../workspace/add-files';
 import { downloadZip } from '../workspace/download';
-import { newFile, showFile } from '../workspace/open';
+import { newFile, openFiles, showFile } from '../workspace/open';
 import {
   activePath,
   files,
@@ -18,6 +18,7 @@ import {
 
 /** The files of the workspace. */
 export function FilesView() {
+  useLayoutEffect(openFiles, []);
   const chooser = useRef<HTMLInputElement>(null);
   const text = words.files;
   return (

@@ -5,6 +5,7 @@ import { tabStorage } from '../../engine/storage';
 import { arrange } from '../../frame/layout';
 import type { PaletteCommand } from '../../frame/palette-commands';
 import { go, route } from '../../frame/route';
+import { once } from '../../parts/once';
 import { words } from '../words';
 import { sharedWithTerminal } from './engine-files';
 import { localStorageOfFiles, localStorageOfOthers } from './local-storage';
@@ -23,17 +24,20 @@ import {
 /** Of this tab in this cluster. */
 const OPEN = `kubetab.files.open ${scope.pathname}${suffixOf(clusterHere)}`;
 
-void openWorkspace(
-  sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
-  // A lesson brings its own.
-  kindOf(clusterHere) === 'lesson' ? [] : samples(),
-  openBefore(),
-).then(() =>
-  effect(() => {
-    const open: OpenFiles = { paths: openPaths.value, active: activePath.value };
-    tabStorage.keep(OPEN, open);
-  }),
-);
+/** Reads the files that are kept, and keeps from then on which of them are open. For whoever needs the workspace. */
+export const openFiles = once(() => {
+  void openWorkspace(
+    sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
+    // A lesson brings its own.
+    kindOf(clusterHere) === 'lesson' ? [] : samples(),
+    openBefore(),
+  ).then(() =>
+    effect(() => {
+      const open: OpenFiles = { paths: openPaths.value, active: activePath.value };
+      tabStorage.keep(OPEN, open);
+    }),
+  );
+});
 
 function openBefore(): OpenFiles | null {
   const found = tabStorage.value<Partial<OpenFiles>>(OPEN);

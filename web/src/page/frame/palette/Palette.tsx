@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { clusterCommands, holdObjects, kindsUnread } from '../../cluster/find';
 import { list as listClusters } from '../../control/clusters/clusters';
 import { ready } from '../../engine/cluster';
-import { fileCommands } from '../../files/workspace/open';
+import { fileCommands, openFiles } from '../../files/workspace/open';
 import { lessonCommands } from '../../lessons/course/commands';
 import { words } from '../../words';
 import { useLeaving } from '../Dialog';
@@ -23,6 +23,7 @@ export function Palette() {
   const chosen = useSignal(0);
   useEffect(() => {
     dialog.current?.showModal();
+    openFiles();
     void listClusters().catch(() => undefined); // those that are known are found
     return holdObjects();
   }, []);

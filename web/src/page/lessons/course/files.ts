@@ -1,5 +1,5 @@
 import { askAsAdmin, refused } from '../../engine/ask';
-import '../../files/workspace/open';
+import { openFiles } from '../../files/workspace/open';
 import { files, freeName, opened, openFile, writeFile } from '../../files/workspace/workspace';
 
 /**
@@ -41,6 +41,7 @@ export async function openText(wish: string, text: string): Promise<string> {
 }
 
 function untilOpened(): Promise<void> {
+  openFiles();
   return new Promise((resolve) => {
     // The first call comes before `subscribe` returns.
     const stop = opened.subscribe((isOpen) => {

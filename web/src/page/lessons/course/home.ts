@@ -18,16 +18,19 @@ const embedded = isEmbedded ? addressed() : '';
 
 /** Whether the cluster of this tab is a lesson's. */
 export const inLesson = isEmbedded ? embedded !== '' : kindOf(clusterHere) === 'lesson';
-// Until the lesson has begun, or cannot.
-shellHeld.value = inLesson;
-
 /**
  * The lesson whose cluster this tab is in, whatever view is shown: its checks are looked at. Empty for none, and until it
  * is known which one the cluster belongs to.
  */
 export const lessonHere = signal([addressed(), recall()].find(isHere) ?? '');
-// Where it cannot be kept, the list of lessons tells after a reload.
-lessonHere.subscribe((id) => tabStorage.keepText(KEY, id || null));
+
+/** To be called once, before a shell is opened. */
+export function followLessonHere(): void {
+  // Until the lesson has begun, or cannot.
+  shellHeld.value = inLesson;
+  // Where it cannot be kept, the list of lessons tells after a reload.
+  lessonHere.subscribe((id) => tabStorage.keepText(KEY, id || null));
+}
 
 /** Whether a lesson's cluster is the one of this tab. */
 export function isHere(id: string): boolean {

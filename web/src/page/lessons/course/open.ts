@@ -2,6 +2,7 @@ import { effect } from '@preact/signals';
 import { clusterHere, setTitle } from '../../engine/here';
 import { route } from '../../frame/route';
 import { language } from '../../language/current';
+import { once } from '../../parts/once';
 import { shellHeld } from '../../terminal/held';
 import { followLesson } from './follow';
 import { inLesson, isHere, lessonHere } from './home';
@@ -10,15 +11,11 @@ import { lessonPlace } from './place';
 import { note, openProgress, progressOf } from './progress';
 import { followLines } from './seen';
 
-let opened = false;
-
 /**
  * Begins to keep progress, and to follow the lesson that this tab is in, whatever view is shown: a check turns green in
  * the console, too. May be called often.
  */
-export function openLessons(): void {
-  if (opened) return;
-  opened = true;
+export const openLessons = once(() => {
   openProgress();
   followLines();
   // A tab may come into a lesson's cluster by the list of clusters.
@@ -68,4 +65,4 @@ export function openLessons(): void {
       note(place.id, { step: step.id, steps: loaded.value.steps.length });
     }
   });
-}
+});

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { route } from '../../frame/route';
 import { loadCourse } from '../course/load';
 import { openLessons } from '../course/open';
@@ -6,11 +6,12 @@ import { lessonPlace } from '../course/place';
 import { Guide } from './Guide';
 import { LessonMap } from './LessonMap';
 
-openLessons();
-
 /** The map of all lessons, or the lesson that the address names. */
 export function LessonsView() {
-  useEffect(loadCourse, []);
+  useLayoutEffect(() => {
+    openLessons();
+    loadCourse();
+  }, []);
   const place = lessonPlace(route.value.path);
   return place ? <Guide key={place.id} id={place.id} step={place.step} /> : <LessonMap />;
 }

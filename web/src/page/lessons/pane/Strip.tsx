@@ -1,4 +1,5 @@
 import './lesson-strip.css';
+import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../frame/icons';
 import { state } from '../course/follow';
 import { goToLessons, leaveLesson, lessonHere } from '../course/home';
@@ -8,10 +9,9 @@ import { progressOf } from '../course/progress';
 import { words } from '../words';
 import { Turned } from './Turned';
 
-openLessons();
-
 /** The lesson that the tab is in, while another view is shown: what its step asks for, and the way back. */
 export function Strip() {
+  useLayoutEffect(openLessons, []);
   if (!lessonHere.value && course.value.state === 'loaded') return <Orphan />;
   const loaded = lessonOf(lessonHere.value);
   if (loaded.state !== 'loaded') return null;

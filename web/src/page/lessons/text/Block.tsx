@@ -1,7 +1,7 @@
 import './lesson-code.css';
 import './lesson-text.css';
 import { useMemo } from 'preact/hooks';
-import { draft } from '../../console/draft';
+import { replaceDraft } from '../../console/draft';
 import { focusTerminal } from '../../frame/focus-terminal';
 import { go } from '../../frame/route';
 import { showEditor } from '../../frame/show-editor';
@@ -152,7 +152,7 @@ function putHere(text: string): void {
 }
 
 function toConsole(text: string): void {
-  draft.value = requestOf(text);
+  replaceDraft(requestOf(text));
   go('console');
 }
 
