@@ -214,12 +214,8 @@ function languageOf(language: Language): Extension {
 /** What is kept of an editor that is left, beside text and selection. */
 const KEPT = { history: historyField };
 
-/** @param extra further extensions: what only the editor of files needs is not loaded with every viewer */
-export function createEditor(
-  host: HTMLElement,
-  options: CodeOptions,
-  extra: Extension = [],
-): CodeEditor & { readonly view: EditorView } {
+/** The part of the host that CodeMirror draws in, with style sheets of its own. */
+function frameIn(host: HTMLElement): { root: ShadowRoot; frame: HTMLElement } {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const frame = document.createElement('div');
   const sheet = new CSSStyleSheet();
@@ -227,14 +223,44 @@ export function createEditor(
   root.adoptedStyleSheets = [sheet];
   frame.className = 'frame';
   root.replaceChildren(frame);
+  return { root, frame };
+}
 
+/** What screen readers say, in the language that is shown. */
+const spoken = (label: string): Extension => [
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+  EditorState.phrases.of(words.phrases),
+];
+
+const LOOKS: Extension = [
+  lineNumbers(),
+  codeFolding({ placeholderText: '\u2026' }),
+  foldGutter({ markerDOM: foldMark }),
+  drawSelection(),
+  bracketMatching(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  indentUnit.of('  '),
+];
+
+/** Escape leaves an editor whose Tab indents, and Ctrl Enter belongs to the console. */
+const KEYS: Extension = keymap.of([
+  { key: 'Mod-Enter', run: () => true },
+  ...defaultKeymap,
+  ...searchKeymap,
+  ...foldKeymap,
+]);
+
+/** @param extra further extensions: what only the editor of files needs is not loaded with every viewer */
+export function createEditor(
+  host: HTMLElement,
+  options: CodeOptions,
+  extra: Extension = [],
+): CodeEditor & { readonly view: EditorView } {
+  const { root, frame } = frameIn(host);
   const language = new Compartment();
   const speech = new Compartment();
   const name = signal(options.label);
-  const spoken = (label: string): Extension => [
-    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    EditorState.phrases.of(words.phrases),
-  ];
   // What was typed comes back as the text to show, and by then more may have been typed: it must not undo that.
   const typed: string[] = [];
   let setting = false;
@@ -258,22 +284,9 @@ export function createEditor(
           return range ? positions(doc, range) : null;
         }),
         notes?.size ? notesGutter(notes) : [],
-        lineNumbers(),
-        codeFolding({ placeholderText: '\u2026' }),
-        foldGutter({ markerDOM: foldMark }),
-        drawSelection(),
-        bracketMatching(),
-        highlightActiveLine(),
-        highlightSelectionMatches(),
-        indentUnit.of('  '),
+        LOOKS,
         own,
-        // Escape leaves an editor whose Tab indents, and Ctrl Enter belongs to the console.
-        keymap.of([
-          { key: 'Mod-Enter', run: () => true },
-          ...defaultKeymap,
-          ...searchKeymap,
-          ...foldKeymap,
-        ]),
+        KEYS,
         speech.of(spoken(name.peek())),
         syntaxHighlighting(colours),
         language.of(languageOf(named)),
@@ -292,7 +305,7 @@ export function createEditor(
   });
   // Somebody else may have changed the text since it was left: that can be undone, too.
   if (options.earlier) replaceText(options.text);
-  foldNoise(view);
+  foldNoise(view, folds);
   // Drawn anew in another language, with its history and its cursor.
   const stop = effect(() => {
     view.dispatch({ effects: speech.reconfigure(spoken(name.value)) });
@@ -308,7 +321,7 @@ export function createEditor(
         noted = notes;
         const top = view.scrollDOM.scrollTop;
         view.setState(EditorState.create(configOf(text, named, notes)));
-        foldNoise(view);
+        foldNoise(view, folds);
         // What is shown live keeps its place; another text begins at its beginning.
         view.scrollDOM.scrollTop = text.slice(0, 80) === before.slice(0, 80) ? top : 0;
         return;
@@ -335,18 +348,18 @@ export function createEditor(
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
     setting = false;
   }
+}
 
-  /** managedFields is long and rarely what one looks for: an answer opens with it folded. */
-  function foldNoise(target: EditorView): void {
-    const { doc } = target.state;
-    const inYaml = folds.size === 0 ? yamlNoise(doc) : null;
-    if (inYaml) target.dispatch({ effects: foldEffect.of(inYaml) });
-    const effects = [...folds.values()]
-      .filter(({ first }) => doc.line(first).text.trim() === '"managedFields": [')
-      .slice(0, MOST_FOLDED)
-      .map((range) => foldEffect.of(positions(doc, range)));
-    if (effects.length > 0) target.dispatch({ effects });
-  }
+/** managedFields is long and rarely what one looks for: an answer opens with it folded. */
+function foldNoise(view: EditorView, folds: ReadonlyMap<number, FoldRange>): void {
+  const { doc } = view.state;
+  const inYaml = folds.size === 0 ? yamlNoise(doc) : null;
+  if (inYaml) view.dispatch({ effects: foldEffect.of(inYaml) });
+  const effects = [...folds.values()]
+    .filter(({ first }) => doc.line(first).text.trim() === '"managedFields": [')
+    .slice(0, MOST_FOLDED)
+    .map((range) => foldEffect.of(positions(doc, range)));
+  if (effects.length > 0) view.dispatch({ effects });
 }
 
 /** managedFields of an object in YAML: the lines below the key that are indented deeper, or begin with its dash. */

@@ -24,6 +24,7 @@ export interface Frame {
  *
  * Of all messages to this window, those of the framing page count, as long as it is of the origin of the first.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is long because all that follows shares the state of one engine
 export function openFrame(query: URLSearchParams): Frame {
   const waits = query.get('engine') === 'asked';
   let worker: Worker | null = null;

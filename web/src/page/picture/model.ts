@@ -148,23 +148,27 @@ export function pictureOf({ nodes, pods, services, workloads }: ClusterObjects):
   return {
     owners,
     lanes: lanesOf(nodes, drawn),
-    services: services
-      .map((service) => ({
-        uid: service.metadata.uid ?? '',
-        namespace: service.metadata.namespace ?? '',
-        name: service.metadata.name,
-        type: service.spec?.type ?? '',
-        pods: drawn
-          .filter(
-            ({ pod, namespace }) =>
-              namespace === service.metadata.namespace &&
-              selects(service.spec?.selector, pod.metadata.labels),
-          )
-          .map(({ uid }) => uid),
-      }))
-      .sort((a, b) => order.compare(a.namespace, b.namespace) || order.compare(a.name, b.name)),
+    services: servicesOf(services, drawn),
     podCount: pods.length,
   };
+}
+
+function servicesOf(services: readonly Service[], drawn: readonly PicturePod[]): PictureService[] {
+  return services
+    .map((service) => ({
+      uid: service.metadata.uid ?? '',
+      namespace: service.metadata.namespace ?? '',
+      name: service.metadata.name,
+      type: service.spec?.type ?? '',
+      pods: drawn
+        .filter(
+          ({ pod, namespace }) =>
+            namespace === service.metadata.namespace &&
+            selects(service.spec?.selector, pod.metadata.labels),
+        )
+        .map(({ uid }) => uid),
+    }))
+    .sort((a, b) => order.compare(a.namespace, b.namespace) || order.compare(a.name, b.name));
 }
 
 function lanesOf(nodes: readonly Node[], pods: readonly PicturePod[]): Lane[] {

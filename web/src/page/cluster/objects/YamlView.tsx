@@ -44,19 +44,8 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
   }
 
   async function save(): Promise<void> {
-    const { namespace = '', name } = object.metadata;
-    const response = await ask(
-      'view',
-      `${objectPath(kind, namespace, name)}?fieldManager=kubetab-page`,
-      {
-        method: 'PUT',
-        headers: [['Content-Type', 'application/yaml']],
-        body: edited.value ?? '',
-      },
-    );
-    const answer = await response.text();
-    if (response.ok) edited.value = null;
-    else refusal.value = refused(response.status, answer).message;
+    refusal.value = await put(kind, object, edited.value ?? '');
+    if (refusal.value === '') edited.value = null;
   }
 
   const changed = edited.value !== null && began.value !== object.metadata.resourceVersion;
@@ -105,16 +94,7 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
           </>
         )}
       </div>
-      {showOwners.value && edited.value === null && (
-        <ul class="owners-legend" translate={false}>
-          {managers.map((manager, i) => (
-            <li key={manager}>
-              <span class={`swatch owner-${Math.min(i, COLOURS - 1)}`} aria-hidden="true" />
-              {manager}
-            </li>
-          ))}
-        </ul>
-      )}
+      {showOwners.value && edited.value === null && <Legend managers={managers} />}
       {refusal.value && (
         <p class="refusal" role="alert">
           {words.actions.refused} <span translate={false}>{refusal.value}</span>
@@ -142,6 +122,32 @@ export function YamlView({ kind, object }: { kind: Kind; object: KubeObject }) {
         />
       )}
     </div>
+  );
+}
+
+/** @returns why the API server has refused it; nothing where it has not */
+async function put(kind: Kind, { metadata }: KubeObject, body: string): Promise<string> {
+  const path = objectPath(kind, metadata.namespace ?? '', metadata.name);
+  const response = await ask('view', `${path}?fieldManager=kubetab-page`, {
+    method: 'PUT',
+    headers: [['Content-Type', 'application/yaml']],
+    body,
+  });
+  const answer = await response.text();
+  return response.ok ? '' : refused(response.status, answer).message;
+}
+
+/** The colours of the field managers. */
+function Legend({ managers }: { managers: readonly string[] }) {
+  return (
+    <ul class="owners-legend" translate={false}>
+      {managers.map((manager, i) => (
+        <li key={manager}>
+          <span class={`swatch owner-${Math.min(i, COLOURS - 1)}`} aria-hidden="true" />
+          {manager}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -20,46 +20,23 @@ export interface Neighbours {
   readonly workloads: readonly Workload[];
 }
 
+/** Notes an object by its kind and name, and its namespace where that is another one. */
+type Add = (
+  relation: Relation,
+  kind: string,
+  group: string,
+  resource: string,
+  name: string,
+  namespace?: string,
+) => void;
+
 /** What an object refers to and what refers to it, each once, in the order in which one asks. */
 export function relatedTo(object: KubeObject, near: Neighbours): Related[] {
   const { uid, namespace = '', name, labels } = object.metadata;
   const found: Related[] = [];
-  const add = (
-    relation: Relation,
-    kind: string,
-    group: string,
-    resource: string,
-    to: string,
-    inside = namespace,
-  ) => found.push({ relation, kind, group, resource, namespace: inside, name: to });
-
-  for (const owner of object.metadata.ownerReferences ?? []) {
-    const kind = kindNamed(owner.apiVersion, owner.kind);
-    if (kind) {
-      add(
-        'owner',
-        kind.kind,
-        kind.group,
-        kind.resource,
-        owner.name,
-        kind.namespaced ? namespace : '',
-      );
-    }
-  }
-  const everything: readonly KubeObject[] = [...near.workloads, ...near.pods, ...near.slices];
-  for (const each of everything) {
-    if (!uid || !each.metadata.ownerReferences?.some((owner) => owner.uid === uid)) continue;
-    const kind = kindNamed(each.apiVersion ?? '', each.kind ?? '');
-    if (kind)
-      add(
-        'owns',
-        kind.kind,
-        kind.group,
-        kind.resource,
-        each.metadata.name,
-        each.metadata.namespace,
-      );
-  }
+  const add: Add = (relation, kind, group, resource, to, inside = namespace) =>
+    found.push({ relation, kind, group, resource, namespace: inside, name: to });
+  addOwners(object, near, add);
   switch (object.kind) {
     case 'Pod': {
       const { spec } = object as Pod;
@@ -123,5 +100,37 @@ export function relatedTo(object: KubeObject, near: Neighbours): Related[] {
       if (selects(selector, pod.metadata.labels))
         add('selects', 'Pod', '', 'pods', pod.metadata.name);
     }
+  }
+}
+
+/** The owners of an object, and what it owns. */
+function addOwners({ metadata }: KubeObject, near: Neighbours, add: Add): void {
+  const { uid, namespace = '' } = metadata;
+  for (const owner of metadata.ownerReferences ?? []) {
+    const kind = kindNamed(owner.apiVersion, owner.kind);
+    if (kind) {
+      add(
+        'owner',
+        kind.kind,
+        kind.group,
+        kind.resource,
+        owner.name,
+        kind.namespaced ? namespace : '',
+      );
+    }
+  }
+  const everything: readonly KubeObject[] = [...near.workloads, ...near.pods, ...near.slices];
+  for (const each of everything) {
+    if (!uid || !each.metadata.ownerReferences?.some((owner) => owner.uid === uid)) continue;
+    const kind = kindNamed(each.apiVersion ?? '', each.kind ?? '');
+    if (kind)
+      add(
+        'owns',
+        kind.kind,
+        kind.group,
+        kind.resource,
+        each.metadata.name,
+        each.metadata.namespace,
+      );
   }
 }

@@ -5,22 +5,50 @@ import { type Suggestion, suggest } from '../completion';
 import { draft, edit } from '../draft';
 import { words } from '../words';
 
-/**
- * The path, with suggestions from the server. A combobox after the ARIA authoring practices: the arrows choose, Tab or
- * Enter takes the choice, Escape closes the list, and without a choice Enter sends.
- */
-export function PathInput({ onEnter }: { onEnter: () => void }) {
-  const { path, method } = draft.value;
+interface SuggestionsProps {
+  readonly list: readonly Suggestion[];
+  /** The place of the one that is chosen, or -1. */
+  readonly chosen: number;
+  readonly onTake: (suggestion: Suggestion) => void;
+}
+
+function Suggestions({ list, chosen, onTake }: SuggestionsProps) {
+  const options = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    options.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
+  return (
+    <div
+      ref={options}
+      id="path-suggestions"
+      class="suggestions"
+      role="listbox"
+      aria-label={words.request.suggestions}
+      hidden={list.length === 0}
+    >
+      {list.map((each, i) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: focus stays in the input, which handles the keys
+        <div
+          key={each.value}
+          id={`path-${i}`}
+          role="option"
+          aria-selected={i === chosen}
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onTake(each)}
+        >
+          <span translate={false}>{each.label}</span>
+          <span class="faint">{each.detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What the server suggests for what was typed, as it was last asked. */
+function useSuggestions(method: string) {
   const list = useSignal<readonly Suggestion[]>([]);
   const chosen = useSignal(-1);
-  const input = useRef<HTMLInputElement>(null);
-  const options = useRef<HTMLDivElement>(null);
   const asked = useRef(0);
-  const open = list.value.length > 0;
-
-  useEffect(() => {
-    options.current?.children[chosen.value]?.scrollIntoView({ block: 'nearest' });
-  }, [chosen.value]);
 
   function close(): void {
     asked.current++;
@@ -41,6 +69,19 @@ export function PathInput({ onEnter }: { onEnter: () => void }) {
     chosen.value = -1;
   }
 
+  return { list, chosen, refresh, close };
+}
+
+/**
+ * The path, with suggestions from the server. A combobox after the ARIA authoring practices: the arrows choose, Tab or
+ * Enter takes the choice, Escape closes the list, and without a choice Enter sends.
+ */
+export function PathInput({ onEnter }: { onEnter: () => void }) {
+  const { path, method } = draft.value;
+  const { list, chosen, refresh, close } = useSuggestions(method);
+  const input = useRef<HTMLInputElement>(null);
+  const open = list.value.length > 0;
+
   function take({ value }: Suggestion): void {
     edit({ path: value, example: undefined });
     input.current?.focus();
@@ -50,36 +91,29 @@ export function PathInput({ onEnter }: { onEnter: () => void }) {
 
   function onKeyDown(event: KeyboardEvent): void {
     const current = list.value[chosen.value];
+    const isCommand = event.ctrlKey || event.metaKey;
     switch (event.key) {
       case 'ArrowDown':
-      case 'ArrowUp': {
+      case 'ArrowUp':
         event.preventDefault();
-        if (!open) {
-          void refresh(path);
-          return;
-        }
-        const step = event.key === 'ArrowDown' ? 1 : -1;
-        const n = list.value.length;
-        chosen.value = chosen.value < 0 && step < 0 ? n - 1 : (chosen.value + step + n) % n;
+        if (open) chosen.value = next(chosen.value, event.key === 'ArrowUp', list.value.length);
+        else void refresh(path);
         return;
-      }
       case 'Tab':
         if (!open || event.shiftKey) return;
         event.preventDefault();
         take(current ?? (list.value[0] as Suggestion));
         return;
       case 'Enter':
-        if (event.ctrlKey || event.metaKey) {
-          close();
+        if (current && !isCommand) {
+          event.preventDefault();
+          take(current);
           return;
         }
+        close();
+        if (isCommand) return; // the console's
         event.preventDefault();
-        if (current) {
-          take(current);
-        } else {
-          close();
-          onEnter();
-        }
+        onEnter();
         return;
       case 'Escape':
         if (!open) return;
@@ -114,29 +148,13 @@ export function PathInput({ onEnter }: { onEnter: () => void }) {
         onKeyDown={onKeyDown}
         onBlur={close}
       />
-      <div
-        ref={options}
-        id="path-suggestions"
-        class="suggestions"
-        role="listbox"
-        aria-label={words.request.suggestions}
-        hidden={!open}
-      >
-        {list.value.map((each, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: focus stays in the input, which handles the keys
-          <div
-            key={each.value}
-            id={`path-${i}`}
-            role="option"
-            aria-selected={i === chosen.value}
-            onPointerDown={(event) => event.preventDefault()}
-            onClick={() => take(each)}
-          >
-            <span translate={false}>{each.label}</span>
-            <span class="faint">{each.detail}</span>
-          </div>
-        ))}
-      </div>
+      <Suggestions list={list.value} chosen={chosen.value} onTake={take} />
     </div>
   );
+}
+
+/** The place after `at` of `n`, or before it; the first and the last are neighbours. */
+function next(at: number, isBackwards: boolean, n: number): number {
+  if (isBackwards) return at <= 0 ? n - 1 : at - 1;
+  return (at + 1) % n;
 }

@@ -173,7 +173,10 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
       <span class="faint">{facts.join(' · ')}</span>
     </>
   );
-  const copyName = text.copyOf(title);
+  const fold = () => {
+    naming.value = null;
+    open.value = false;
+  };
   return (
     <li>
       <div class={`cluster-row ${isHere ? 'is-here' : ''}`}>
@@ -257,67 +260,99 @@ function ClusterRow({ info, attempt, busy }: RowProps) {
           )}
         </p>
       )}
-      {naming.value === 'save' && (
-        <form
-          class="cluster-form cluster-save"
-          onSubmit={(event) => {
-            event.preventDefault();
-            const secrets = new FormData(event.currentTarget).has('secrets');
-            const asYaml = (event.submitter as HTMLButtonElement | null)?.value === 'manifests';
-            attempt(() => (asYaml ? saveManifests(secrets) : saveBundle(secrets)));
-            naming.value = null;
-            open.value = false;
-          }}
-        >
-          <label>
-            <input type="checkbox" name="secrets" defaultChecked /> {words.bundles.secrets}
-          </label>
-          <button type="submit" class="button small primary">
-            {words.bundles.save}
-          </button>
-          <button type="submit" class="button small" value="manifests">
-            {words.bundles.manifests}
-          </button>
-          <p class="faint">{words.bundles.saveAbout}</p>
-          <p class="faint">{words.bundles.manifestsAbout}</p>
-        </form>
-      )}
+      {naming.value === 'save' && <SaveForm attempt={attempt} onDone={fold} />}
       {naming.value && naming.value !== 'save' && (
-        <form
-          class="cluster-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            const wish = String(new FormData(event.currentTarget).get('title') ?? '').trim();
-            if (naming.value === 'rename') {
-              rename(name, wish);
-            } else {
-              attempt(async () => {
-                await duplicate(name, wish || copyName);
-                spoken.value = text.copied(wish || copyName);
-              });
-            }
-            naming.value = null;
-            open.value = false;
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'Escape') return;
-            event.stopPropagation();
+        <NameForm
+          info={info}
+          isCopy={naming.value === 'duplicate'}
+          attempt={attempt}
+          onDone={fold}
+          onLeave={() => {
             naming.value = null;
           }}
-        >
-          <input
-            class="field"
-            name="title"
-            maxLength={80}
-            aria-label={text.name}
-            defaultValue={naming.value === 'rename' ? title : copyName}
-            ref={takeOver}
-          />
-          <button type="submit" class="button small primary">
-            {naming.value === 'rename' ? text.rename : text.duplicate}
-          </button>
-        </form>
+        />
       )}
     </li>
+  );
+}
+
+interface SaveProps {
+  readonly attempt: RowProps['attempt'];
+  readonly onDone: () => void;
+}
+
+/** Saves the cluster of this tab, as a bundle or as manifests. */
+function SaveForm({ attempt, onDone }: SaveProps) {
+  return (
+    <form
+      class="cluster-form cluster-save"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const secrets = new FormData(event.currentTarget).has('secrets');
+        const asYaml = (event.submitter as HTMLButtonElement | null)?.value === 'manifests';
+        attempt(() => (asYaml ? saveManifests(secrets) : saveBundle(secrets)));
+        onDone();
+      }}
+    >
+      <label>
+        <input type="checkbox" name="secrets" defaultChecked /> {words.bundles.secrets}
+      </label>
+      <button type="submit" class="button small primary">
+        {words.bundles.save}
+      </button>
+      <button type="submit" class="button small" value="manifests">
+        {words.bundles.manifests}
+      </button>
+      <p class="faint">{words.bundles.saveAbout}</p>
+      <p class="faint">{words.bundles.manifestsAbout}</p>
+    </form>
+  );
+}
+
+interface NameProps extends SaveProps {
+  readonly info: ClusterInfo;
+  /** Whether the name is that of a copy. */
+  readonly isCopy: boolean;
+  readonly onLeave: () => void;
+}
+
+/** A name for the cluster, or for a copy of it. */
+function NameForm({ info: { name, title }, isCopy, attempt, onDone, onLeave }: NameProps) {
+  const text = words.clusters;
+  const copyName = text.copyOf(title);
+  return (
+    <form
+      class="cluster-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const wish = String(new FormData(event.currentTarget).get('title') ?? '').trim();
+        if (isCopy) {
+          attempt(async () => {
+            await duplicate(name, wish || copyName);
+            spoken.value = text.copied(wish || copyName);
+          });
+        } else {
+          rename(name, wish);
+        }
+        onDone();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onLeave();
+      }}
+    >
+      <input
+        class="field"
+        name="title"
+        maxLength={80}
+        aria-label={text.name}
+        defaultValue={isCopy ? copyName : title}
+        ref={takeOver}
+      />
+      <button type="submit" class="button small primary">
+        {isCopy ? text.duplicate : text.rename}
+      </button>
+    </form>
   );
 }

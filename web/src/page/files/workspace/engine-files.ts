@@ -31,6 +31,7 @@ const urlOf = (path: string) =>
  * @param kept what the editor shows
  * @param others the rest: what is no text, is hidden or too large
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is long because all that it returns shares what one copy knows of its engine
 export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   let online = false;
   /** Changed here while there was no engine to tell. */
