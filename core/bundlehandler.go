@@ -31,7 +31,7 @@ import (
 //
 // Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
 // a non-resource URL that RBAC guards: system:masters may.
-const BundlePath = "/kubetab/bundle"
+const BundlePath = bundle.Path
 
 // BundleSummary is what a bundle holds, for people and for the page.
 type BundleSummary struct {

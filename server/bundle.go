@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/manifests"
 )
 
@@ -47,7 +47,7 @@ func SaveBundle(ctx context.Context, path string, o SaveOptions) (int, error) {
 	if o.NoSecrets {
 		query.Set("secrets", "false")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+core.BundlePath+"?"+query.Encode(), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+bundle.Path+"?"+query.Encode(), nil)
 	if err != nil {
 		return 0, err
 	}

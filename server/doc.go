@@ -1,7 +1,8 @@
 // Package server is the outside of the native Kubetab: listeners, TLS, the kubeconfig, the keys that live in a data
-// directory, and the files of the playground page. It is not the engine: it serves any [http.Handler]. It imports core
-// for people.All, whose contexts its kubeconfig has, and links Kubernetes with it. server/cmd/kubetab puts the engine
-// behind it.
+// directory, and the files of the playground page. It is not the engine: it serves any [http.Handler], and links client-go
+// but nothing of Kubernetes' servers (imports_test.go). Of core it imports what a client of an engine needs: people.All,
+// whose contexts its kubeconfig has, and the names and formats of bundles and manifests. server/cmd/kubetab puts the
+// engine behind it.
 //
 //	           kubetab serve
 //	  :6443 TLS, HTTP/2        :8080 plain HTTP

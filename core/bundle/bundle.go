@@ -30,6 +30,9 @@ const Extension = ".kubetab"
 // MediaType is that of a bundle over HTTP.
 const MediaType = "application/vnd.kubetab.bundle"
 
+// Path is where an engine answers with its cluster as a bundle: see core.BundlePath.
+const Path = "/kubetab/bundle"
+
 const (
 	format  = "kubetab.bundle"
 	version = 1
