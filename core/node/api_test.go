@@ -15,13 +15,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/remotecommand"
-	clientspdy "k8s.io/client-go/transport/spdy"
-	utilexec "k8s.io/client-go/util/exec"
 	//lint:ignore SA1019 the interfaces of client-go are still made of it
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	//lint:ignore SA1019 as above
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
+	"k8s.io/client-go/tools/remotecommand"
+	clientspdy "k8s.io/client-go/transport/spdy"
+	utilexec "k8s.io/client-go/util/exec"
 )
 
 // kubelet returns a client of node-1's kubelet, which it reaches as the API

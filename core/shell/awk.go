@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	interpreter "github.com/kubetab/kubetab/internal/unix/awk"
-
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
