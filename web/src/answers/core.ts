@@ -14,7 +14,7 @@ import type { EngineSettings } from '../protocol';
  * Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
  * a non-resource URL that RBAC guards: system:masters may.
  */
-export const BundlePath = "/kubetab/bundle";
+export const BundlePath = unknown /* bundle.Path */;
 /**
  * BundleSummary is what a bundle holds, for people and for the page.
  */

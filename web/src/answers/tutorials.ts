@@ -212,6 +212,10 @@ export interface Wrong {
    * Early says that the turn is taken before the engine is started again that the step asks for.
    */
   early?: boolean;
+  /**
+   * Alone says that the lines of the solution do not go on from what the turn leaves: it is played by itself.
+   */
+  alone?: boolean;
 }
 /**
  * AnswersVariable is what CEL calls the ConfigMaps named answers in the lesson's namespace.
