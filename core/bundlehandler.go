@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -32,34 +31,6 @@ import (
 // Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
 // a non-resource URL that RBAC guards: system:masters may.
 const BundlePath = bundle.Path
-
-// BundleSummary is what a bundle holds, for people and for the page.
-type BundleSummary struct {
-	Name       string          `json:"name"`
-	Kubernetes string          `json:"kubernetes"`
-	Build      string          `json:"build"`
-	Time       time.Time       `json:"time"`
-	Revision   int64           `json:"revision"`
-	Exact      bool            `json:"exact"` // as Opening.Exact
-	Kinds      []Unserved      `json:"kinds"` // how many objects there are of each
-	Settings   bundle.Settings `json:"settings"`
-	Clock      BundleClock     `json:"clock"`
-	Files      []BundleFile    `json:"files"`
-	LeftOut    []string        `json:"leftOut"` // keys, and why this build cannot read the objects
-}
-
-// BundleClock is bundle.Clock in JSON.
-type BundleClock struct {
-	AheadSeconds float64 `json:"aheadSeconds"`
-	Paused       bool    `json:"paused"`
-	Speed        float64 `json:"speed"`
-}
-
-// BundleFile is bundle.File in JSON, with its data in base64.
-type BundleFile struct {
-	Path string `json:"path"`
-	Data []byte `json:"data"`
-}
 
 // SummarizeBundle says what b holds, and what Opening says of it.
 func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {

@@ -23,7 +23,7 @@ var answers = []struct {
 	files   []string
 	imports string
 }{
-	{"core", []string{"unserved.go", "bundlehandler.go"}, "import type { EngineSettings } from '../protocol';\n"},
+	{"core", []string{"unserved.go", "bundlesummary.go"}, "import type { EngineSettings } from '../protocol';\n"},
 	{"core/choices", []string{"choices.go"}, "import type * as controllers from './controllers';\n"},
 	{"core/controllers", []string{"choices.go"}, ""},
 	{"core/requestlog", []string{"record.go"}, ""},

@@ -3,18 +3,8 @@
 import type { EngineSettings } from '../protocol';
 
 //////////
-// source: bundlehandler.go
+// source: bundlesummary.go
 
-/**
- * BundlePath answers a GET with the cluster as a bundle, and a POST of a bundle with
- * what it holds:
- * 	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
- * 	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
- * 	POST /kubetab/bundle                          BundleSummary, or 413 or 422 with why it is refused
- * Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
- * a non-resource URL that RBAC guards: system:masters may.
- */
-export const BundlePath = unknown /* bundle.Path */;
 /**
  * BundleSummary is what a bundle holds, for people and for the page.
  */
