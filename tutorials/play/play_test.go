@@ -28,7 +28,7 @@ const (
 )
 
 // processes is how many play at the same time. A lesson waits more than it computes.
-const processes = 3
+const processes = 4
 
 // patience is how long a check may take on a machine that has much to do.
 const patience = 2 * time.Minute
@@ -61,10 +61,13 @@ func TestLessons(t *testing.T) {
 	if only := os.Getenv(onlyVariable); only != "" {
 		ids = []string{only}
 	}
-	parts := make([][]string, processes)
-	slices.SortStableFunc(ids, func(a, b string) int { return Passes(all.Lessons[b]) - Passes(all.Lessons[a]) })
-	for i, id := range ids {
-		parts[i%processes] = append(parts[i%processes], id)
+	// The longest first, each to the process that has least to do.
+	long := func(id string) int { return all.Lessons[id].Minutes * Passes(all.Lessons[id]) }
+	slices.SortStableFunc(ids, func(a, b string) int { return long(b) - long(a) })
+	parts, sums := make([][]string, processes), make([]int, processes)
+	for _, id := range ids {
+		least := slices.Index(sums, slices.Min(sums))
+		parts[least], sums[least] = append(parts[least], id), sums[least]+long(id)
 	}
 	var wait sync.WaitGroup
 	for _, part := range parts {
