@@ -266,27 +266,41 @@ type turn struct {
 	tutorials.Wrong
 }
 
-// plays are the passes of a lesson, each by the wrong turns that it takes: none, so that its solution is seen alone; all
-// those from which the solution goes on, each before that of its step; and each of the others, with which its pass ends.
-func plays(l *load.Lesson) [][]turn {
-	passes := [][]turn{nil}
-	var together []turn
+// play is one pass of a lesson: the wrong turns that are taken, each before the solution of its step, and whether the pass
+// goes on to the end of the lesson or ends with its turn.
+type play struct {
+	turns []turn
+	whole bool
+}
+
+// plays are the passes of a lesson: its solution; its first wrong turn; all wrong turns from which the solution goes on; and
+// each of the others.
+func plays(l *load.Lesson) []play {
+	passes := []play{{whole: true}}
+	together := play{whole: true}
+	var alone []play
 	for i, step := range l.All() {
 		for _, w := range step.Wrong {
-			if w.Alone {
-				passes = append(passes, []turn{{i, w}})
-			} else {
-				together = append(together, turn{i, w})
+			one := turn{i, w}
+			switch {
+			case len(passes) == 1:
+				passes = append(passes, play{turns: []turn{one}})
+			case w.Alone:
+				alone = append(alone, play{turns: []turn{one}})
+			}
+			if !w.Alone {
+				together.turns = append(together.turns, one)
 			}
 		}
 	}
-	if together != nil {
-		passes = slices.Insert(passes, 1, together)
+	if together.turns != nil {
+		passes = append(passes, together)
 	}
-	return passes
+	return append(passes, alone...)
 }
 
-// Passes is how often a lesson is played: until its solution and each of its wrong turns have been seen.
+// Passes is how often a lesson is played, until its solution and each of its wrong turns have been seen. The first two are
+// its solution, and the first of its wrong turns.
 func Passes(l *load.Lesson) int { return len(plays(l)) }
 
 // Play plays one pass of a lesson, from 0 to Passes-1: the first is the solution alone. The cluster must not have seen the
@@ -321,25 +335,25 @@ func (p *Player) Play(ctx context.Context, c *Cluster, l *load.Lesson, pass int)
 	return nil
 }
 
-// step plays a step: the wrong turns of it that are to be taken, and its solution. It reports whether the pass ends with one
-// of them.
-func (p *Player) step(ctx context.Context, d *Desk, i int, step tutorials.Step, taken []turn) (ended bool, err error) {
+// step plays a step in a pass: the wrong turns of it that are to be taken, and its solution. It reports whether the pass has
+// ended with one of them.
+func (p *Player) step(ctx context.Context, d *Desk, i int, step tutorials.Step, pass play) (ended bool, err error) {
 	for _, early := range []bool{true, false} {
 		if !early {
 			if err := p.restart(ctx, d, step); err != nil {
 				return false, err
 			}
 		}
-		for _, one := range taken {
+		for _, one := range pass.turns {
 			if one.step != i || one.Early != early {
 				continue
 			}
-			if err := p.turn(ctx, d, i, one.Wrong); err != nil || one.Alone {
+			if err := p.turn(ctx, d, i, one.Wrong); err != nil || !pass.whole {
 				return true, err
 			}
 		}
 	}
-	return false, p.solve(ctx, d, i, step, len(taken) == 0)
+	return false, p.solve(ctx, d, i, step, len(pass.turns) == 0)
 }
 
 func (p *Player) patience(ctx context.Context) (context.Context, context.CancelFunc) {
