@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { inSharedWorker, openPage, ready } from './browser';
+import { inSharedWorker, openPage, PATIENCE, ready } from './browser';
 import { picture } from './camera';
 import { newVisitors } from './visitors';
 
@@ -128,10 +128,15 @@ test('what does not start leads back to what did, with the words of the engine',
 test('an address brings its settings to who has no cluster, and asks who has one', async () => {
   const page = await visitor.context.newPage();
   await page.goto(`${visitor.url}?emulated-version=1.36&controllers=*,-job-controller#settings`);
-  await page.waitForFunction(() => {
-    const { state } = window.kubetab;
-    return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
-  });
+  // Other settings than the defaults start without the snapshot.
+  await page.waitForFunction(
+    () => {
+      const { state } = window.kubetab;
+      return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
+    },
+    undefined,
+    { timeout: 4 * PATIENCE },
+  );
   expect((await run(page))?.settings).toEqual({
     emulatedVersion: '1.36',
     controllers: ['*', '-job-controller'],
