@@ -67,11 +67,19 @@ func (d *document) picture(n *ast.Image) string {
 
 var space = regexp.MustCompile(`\s+`)
 
-// draw writes the SVG anew with what is allowed in it. The error is of the line that is returned.
+// draw writes the SVG anew with what is allowed in it. The error is of the line that is returned. The SVG is a text in the
+// lesson's JSON, which has a budget: an empty element has no end tag, and JSON does not escape the quotes of attributes.
 func draw(source []byte, description string) (svg string, line int, err error) {
 	var out strings.Builder
 	in := xml.NewDecoder(bytes.NewReader(source))
 	depth := 0
+	open := false // the last start tag has no end yet
+	end := func() {
+		if open {
+			out.WriteString(">")
+		}
+		open = false
+	}
 	for {
 		line, _ = in.InputPos()
 		token, err := in.Token()
@@ -87,13 +95,21 @@ func draw(source []byte, description string) (svg string, line int, err error) {
 			if err != nil {
 				return "", line, err
 			}
+			end()
 			out.WriteString(tag)
+			open = true
 			depth++
 		case xml.EndElement:
-			out.WriteString("</" + token.Name.Local + ">")
+			if open {
+				out.WriteString("/>")
+			} else {
+				out.WriteString("</" + token.Name.Local + ">")
+			}
+			open = false
 			depth--
 		case xml.CharData:
 			if text := space.ReplaceAllString(string(token), " "); text != " " && depth > 0 {
+				end()
 				out.WriteString(html.EscapeString(text))
 			}
 		case xml.Comment:
@@ -103,7 +119,7 @@ func draw(source []byte, description string) (svg string, line int, err error) {
 	}
 }
 
-// startOf is the start tag of an element.
+// startOf is the start tag of an element, without its last character.
 func startOf(e xml.StartElement, depth int, description string) (string, error) {
 	name := e.Name.Local
 	if !slices.Contains(drawn, name) || (name == "svg") != (depth == 0) {
@@ -129,13 +145,13 @@ func startOf(e xml.StartElement, depth int, description string) (string, error) 
 			return "", fmt.Errorf("<svg> cannot have %s: it is as wide as the text", key)
 		}
 		hasBox = hasBox || a.Name.Local == "viewBox"
-		tag += fmt.Sprintf(` %s="%s"`, a.Name.Local, html.EscapeString(a.Value))
+		tag += fmt.Sprintf(` %s='%s'`, a.Name.Local, html.EscapeString(a.Value))
 	}
 	if depth == 0 {
 		if !hasBox {
 			return "", errors.New("<svg> needs a viewBox, best of 400 units in width: they are as many pixels on a phone")
 		}
-		tag += fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(description))
+		tag += fmt.Sprintf(` role='img' aria-label='%s'`, html.EscapeString(description))
 	}
-	return tag + ">", nil
+	return tag, nil
 }

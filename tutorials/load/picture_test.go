@@ -18,17 +18,18 @@ func withPicture(markdown, svg string) fstest.MapFS {
 func TestPictureBecomesPartOfTheText(t *testing.T) {
 	const svg = `<!-- a -->
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 90" fill="none" stroke="currentColor">
-  <g class="ink-get ink-code"><path d="M0 0h9"/></g>
+  <g class="ink-get ink-code"><path d="M0 0h9"/></g><g>
+  </g>
   <text x="1" y="2">a &lt; b
     &amp; c</text>
 </svg>
 `
-	l, err := One(withPicture(`![A "small" one](a.svg)`, svg), "part/one")
+	l, err := One(withPicture(`![A "small" one's](a.svg)`, svg), "part/one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `<svg viewBox="0 0 400 90" fill="none" stroke="currentColor" role="img" aria-label="A &#34;small&#34; one">` +
-		`<g class="ink-get ink-code"><path d="M0 0h9"></path></g><text x="1" y="2">a &lt; b &amp; c</text></svg>` +
+	const want = `<svg viewBox='0 0 400 90' fill='none' stroke='currentColor' role='img' aria-label='A &#34;small&#34; one&#39;s'>` +
+		`<g class='ink-get ink-code'><path d='M0 0h9'/></g><g/><text x='1' y='2'>a &lt; b &amp; c</text></svg>` +
 		`<p>Do <a href="#/lesson/part/one/1">this</a>.</p>`
 	if got := l.Texts["en"].Sections[0].Blocks[0].HTML; got != want {
 		t.Errorf("the text is\n%s\nand should be\n%s", got, want)
