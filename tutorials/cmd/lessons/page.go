@@ -46,8 +46,8 @@ type (
 		Engine   *tutorials.Engine `json:"engine,omitempty"`
 		Blocks   []load.Block      `json:"blocks"`
 		Checks   []check           `json:"checks"`
-		Hints    []hint            `json:"hints"`
-		Predict  *prediction       `json:"predict"`
+		Hints    []hint            `json:"hints,omitempty"`
+		Predict  *prediction       `json:"predict,omitempty"`
 		Solution []string          `json:"solution"`
 	}
 	check struct {
@@ -117,7 +117,7 @@ func pageLesson(l *load.Lesson, language string) lesson {
 		section := prose.Sections[i]
 		one := step{
 			ID: s.ID, Title: section.Title, Challenge: i == len(l.Steps), Engine: s.Engine, Blocks: orEmpty(section.Blocks),
-			Checks: []check{}, Hints: []hint{}, Solution: s.Solution,
+			Checks: []check{}, Solution: s.Solution,
 		}
 		for _, c := range s.Checks {
 			shown := check{ID: c.ID, Title: in(c.Title)}

@@ -117,7 +117,7 @@ test('a wrong turn brings its hint, which goes when the step is done', async () 
   await looking();
   await prompt();
   await type('kubectl get namespace default');
-  const hint = page.locator('.hint', { hasText: run.hints[0]?.text ?? '' });
+  const hint = page.locator('.hint', { hasText: run.hints?.[0]?.text ?? '' });
   await hint.waitFor();
   expect(await check(run.checks[0]?.title ?? '').getAttribute('class')).not.toContain('is-done');
   await type('kubectl get namespaces');

@@ -72,8 +72,8 @@ export interface Step {
   readonly engine?: EngineSettings | null;
   readonly blocks: readonly Block[];
   readonly checks: readonly Check[];
-  readonly hints: readonly Hint[];
-  readonly predict: Prediction | null;
+  readonly hints?: readonly Hint[];
+  readonly predict?: Prediction;
   /** Command lines, run in the terminal one after another. */
   readonly solution: readonly string[];
 }

@@ -40,7 +40,7 @@ export function StepView({ lesson, step }: StepProps) {
         <BlockView key={i} block={block} />
       ))}
       <Checks lesson={lesson} step={step} now={now} />
-      <Hints hints={step.hints} shown={now?.hints ?? []} />
+      <Hints hints={step.hints ?? []} shown={now?.hints ?? []} />
       <Solution lesson={lesson} step={step} />
     </>
   );
