@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/kubetab/kubetab/tutorials"
@@ -91,6 +92,26 @@ func budget(t *testing.T, line string) int {
 	return int(n)
 }
 
+// sameCEL is whether one expression is another, but for the quotes of all its strings.
+func sameCEL(got, want string) bool {
+	return got == want || !strings.ContainsAny(want, `'\`) && got == strings.ReplaceAll(want, `"`, "'")
+}
+
+func TestRequote(t *testing.T) {
+	for was, is := range map[string]string{
+		`a == "b" && c in ["d", "e"]`:  `a == 'b' && c in ['d', 'e']`,
+		`"it's " + a`:                  `"it's " + a`,
+		`a.matches("\\d") && b == "c"`: `a.matches("\\d") && b == "c"`,
+	} {
+		lesson := map[string]any{"steps": []any{map[string]any{"checks": []any{map[string]any{"id": `"`, "now": was}}}}}
+		requote(lesson, "now")
+		got := lesson["steps"].([]any)[0].(map[string]any)["checks"].([]any)[0].(map[string]any)
+		if got["now"] != is || got["id"] != `"` {
+			t.Errorf("%s became %v", was, got)
+		}
+	}
+}
+
 // checkLesson reads back what the page is given.
 func checkLesson(t *testing.T, l *load.Lesson, text []byte) {
 	t.Helper()
@@ -112,7 +133,7 @@ func checkLesson(t *testing.T, l *load.Lesson, text []byte) {
 	}
 	for i, s := range begin.Lesson.All() {
 		for j, c := range s.Checks {
-			if want := l.All()[i].Checks[j]; c.ID != want.ID || c.Once != want.Once || c.Now != want.Now || c.Title != (tutorials.Text{}) {
+			if want := l.All()[i].Checks[j]; c.ID != want.ID || !sameCEL(c.Once, want.Once) || !sameCEL(c.Now, want.Now) || c.Title != (tutorials.Text{}) {
 				t.Errorf("%s: check %+v, not %+v", l.ID, c, want)
 			}
 		}

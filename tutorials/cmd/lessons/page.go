@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/kubetab/kubetab/tutorials"
 	"github.com/kubetab/kubetab/tutorials/load"
@@ -169,7 +171,28 @@ func armed(b tutorials.Begin) any {
 		panic(err) // it was just written
 	}
 	prune(all["lesson"], "title", "minutes", "covers", "predict", "solution", "wrong", "text", "engine", "clock", "alone")
+	requote(all["lesson"], "once", "now", "none", "never", "seen", "when", "state", "until")
 	return all
+}
+
+// requote gives CEL single quotes, which JSON does not escape. Where there is neither another quote nor an escape, each
+// double quote is one end of a string.
+func requote(value any, keys ...string) {
+	switch v := value.(type) {
+	case []any:
+		for _, one := range v {
+			requote(one, keys...)
+		}
+	case map[string]any:
+		for name, one := range v {
+			text, isText := one.(string)
+			if isText && slices.Contains(keys, name) && !strings.ContainsAny(text, `'\`) {
+				v[name] = strings.ReplaceAll(text, `"`, "'")
+			} else if name != "objects" {
+				requote(one, keys...)
+			}
+		}
+	}
 }
 
 // prune drops keys at any depth of what a lesson's maps and lists are; objects, which names are free in, has none of them.
