@@ -131,6 +131,8 @@ func startOf(e xml.StartElement, depth int, description string) (string, error) 
 		switch key := a.Name.Local; {
 		case key == "xmlns": // the page's parser knows what an svg is
 			continue
+		case depth == 0 && (key == "fill" && a.Value == "none" || key == "stroke" && a.Value == "currentColor"): // as lesson-text.css has it
+			continue
 		case a.Name.Space != "" || !slices.Contains(drawnWith, key):
 			return "", fmt.Errorf("<%s> cannot have %s: there are %s", name, key, strings.Join(drawnWith, ", "))
 		case key == "class":

@@ -28,7 +28,7 @@ func TestPictureBecomesPartOfTheText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `<svg viewBox='0 0 400 90' fill='none' stroke='currentColor' role='img' aria-label='A &#34;small&#34; one&#39;s'>` +
+	const want = `<svg viewBox='0 0 400 90' role='img' aria-label='A &#34;small&#34; one&#39;s'>` +
 		`<g class='ink-get ink-code'><path d='M0 0h9'/></g><g/><text x='1' y='2'>a &lt; b &amp; c</text></svg>` +
 		`<p>Do <a href="#/lesson/part/one/1">this</a>.</p>`
 	if got := l.Texts["en"].Sections[0].Blocks[0].HTML; got != want {
