@@ -19,11 +19,10 @@ async function leads() {
     metadata: { name: 'greeter', resourceVersion: lease?.metadata.resourceVersion },
     spec: { holderIdentity: me, leaseDurationSeconds: 5, renewTime: new Date().toISOString().replace('Z', '000Z') },
   };
-  const written = await fetch(leasePath, {
+  const { ok } = await fetch(leasePath, {
     method: 'PUT',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(wanted),
   });
-  return written.ok;
+  return ok;
 }
-
