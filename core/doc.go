@@ -38,11 +38,12 @@
 // # What belongs to the process
 //
 // Several engines can run in one process. What upstream keeps in variables of the
-// process they share:
+// process they share; process_test.go lists the variables that core itself changes:
 //
 //   - Feature gates and the emulated version. New fails with ErrOtherGates when an
 //     engine that is open has others.
-//   - Prometheus registries, the log (klog), and the capabilities of Pods.
+//   - Prometheus registries, the log (klog), the capabilities of Pods, and the random
+//     generator of names, to which package resume gives new state.
 //   - The variable from which upstream's storage takes its etcd client. New
 //     replaces it once. Addresses that are not an engine's go to the client that
 //     was there before (store.go).
