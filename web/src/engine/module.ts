@@ -1,3 +1,4 @@
+import { piecesOf } from '../client/pieces';
 import { DownloadError, download, type FileInfo, type OnBytes, transferSize } from './download';
 
 /** Where the module is and, unless the build left it out, the snapshot of a program that has started. */
@@ -44,13 +45,9 @@ export async function compileModule(
 }
 
 async function count(response: Response, onLoaded: (bytes: number) => void): Promise<void> {
-  const reader = response.body?.getReader();
-  if (!reader) return;
   let loaded = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    loaded += value.byteLength;
+  for await (const piece of piecesOf(response.body)) {
+    loaded += piece.byteLength;
     onLoaded(loaded);
   }
 }

@@ -1,4 +1,5 @@
 import { decode, type Snapshot } from '../../../wasm/snapshot/format.mjs';
+import { piecesOf } from '../client/pieces';
 import { download, type OnBytes, transferSize } from './download';
 import type { ModuleInfo } from './module';
 
@@ -40,13 +41,10 @@ async function* chunks(
   response: Response,
   onLoaded: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const reader = response.body?.getReader();
   let loaded = 0;
-  while (reader) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    loaded += value.byteLength;
+  for await (const piece of piecesOf(response.body)) {
+    loaded += piece.byteLength;
     onLoaded(loaded);
-    yield value;
+    yield piece;
   }
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { piecesOf } from '../../client/pieces';
 import { ask } from '../engine/ask';
 import { EngineDead, ready, refreshStats, untilReady } from '../engine/cluster';
 import { JsonFrames } from '../engine/frames';
@@ -133,11 +134,11 @@ async function readEvents(
   const decoder = new TextDecoder();
   let received = 0;
   try {
-    await eachChunk(response, (chunk) => {
-      received += chunk.byteLength;
+    for await (const piece of piecesOf(response.body)) {
+      received += piece.byteLength;
       show({ bytes: received, totalMs: elapsed() });
-      for (const frame of frames.add(decoder.decode(chunk, { stream: true }))) log.add(frame);
-    });
+      for (const frame of frames.add(decoder.decode(piece, { stream: true }))) log.add(frame);
+    }
   } finally {
     if (frames.rest) log.add(frames.rest);
     log.close();
@@ -149,39 +150,26 @@ async function readBody(
   show: (change: Partial<Run>) => void,
   elapsed: () => number,
 ): Promise<void> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
   let received = 0;
   let shownAt = 0;
   const type = response.headers.get('content-type') ?? '';
   const finish = async () => {
     const isText = type === '' || /json|yaml|text|xml|openmetrics/.test(type);
-    const text = isText && received > 0 ? await new Blob(chunks).text() : null;
+    const text = isText && received > 0 ? await new Blob(pieces).text() : null;
     show({ bytes: received, totalMs: elapsed(), text });
   };
   try {
-    await eachChunk(response, (chunk) => {
-      chunks.push(chunk);
-      received += chunk.byteLength;
-      if (elapsed() - shownAt < 100) return;
+    for await (const piece of piecesOf(response.body)) {
+      pieces.push(piece);
+      received += piece.byteLength;
+      if (elapsed() - shownAt < 100) continue;
       shownAt = elapsed();
       show({ bytes: received, totalMs: shownAt });
-    });
+    }
   } finally {
     // What arrived before a break is shown too.
     await finish();
-  }
-}
-
-async function eachChunk(
-  response: Response,
-  onChunk: (chunk: Uint8Array<ArrayBuffer>) => void,
-): Promise<void> {
-  const reader = response.body?.getReader();
-  if (!reader) return;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    onChunk(value);
   }
 }
 

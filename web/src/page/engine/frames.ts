@@ -1,3 +1,5 @@
+import { piecesOf } from '../../client/pieces';
+
 /**
  * Cuts a stream of JSON objects, which is what a watch is, into the text of each. Objects usually end with a newline but
  * need not (`pretty=true` puts newlines inside them), so braces are counted.
@@ -50,19 +52,5 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   const decoder = new TextDecoder();
   for await (const piece of piecesOf(body)) {
     yield* frames.add(decoder.decode(piece, { stream: true }));
-  }
-}
-
-/** The pieces of a body as they arrive; WebKit has no ReadableStream that can be iterated. */
-async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined); // it has ended, or has broken
   }
 }

@@ -8,6 +8,8 @@
  * zlib, and not bare deflate, for its checksum: a link that was cut or altered is known as such.
  */
 
+import { piecesOf } from '../../client/pieces';
+
 export interface SharedFile {
   readonly path: string;
   readonly text: string;
@@ -120,15 +122,10 @@ async function collect(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return new Uint8Array(await new Blob(pieces).arrayBuffer());
-    size += value.length;
-    if (size > most) {
-      await reader.cancel().catch(() => undefined);
-      throw new UnreadableLink('large');
-    }
-    pieces.push(value as Uint8Array<ArrayBuffer>);
+  for await (const piece of piecesOf(stream)) {
+    size += piece.length;
+    if (size > most) throw new UnreadableLink('large');
+    pieces.push(piece as Uint8Array<ArrayBuffer>);
   }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }

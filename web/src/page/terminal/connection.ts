@@ -1,4 +1,5 @@
 import type { ApiClient } from '../../client';
+import { piecesOf } from '../../client/pieces';
 import { refused } from '../engine/ask';
 
 /** What a connection tells. */
@@ -105,13 +106,8 @@ export class Connection {
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
-    const reader = body.getReader();
     try {
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        this.#events.onOutput(value);
-      }
+      for await (const piece of piecesOf(body)) this.#events.onOutput(piece);
       if (!this.#stopped.signal.aborted) this.#events.onEnd('left');
     } catch {
       if (!this.#stopped.signal.aborted) this.#events.onEnd('lost');

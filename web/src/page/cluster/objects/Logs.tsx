@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { piecesOf } from '../../../client/pieces';
 import { ask, refused } from '../../engine/ask';
 import type { Pod } from '../object';
 import { words } from '../words';
@@ -106,7 +107,6 @@ async function read(
 ): Promise<void> {
   const response = await ask('view', path, { signal });
   if (!response.ok || !response.body) throw refused(response.status, await response.text());
-  const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let lines: string[] = [];
   let rest = '';
@@ -118,10 +118,8 @@ async function read(
     onLines(rest ? [...lines, rest] : [...lines]);
   };
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
+    for await (const piece of piecesOf(response.body)) {
+      const parts = (rest + decoder.decode(piece, { stream: true })).split('\n');
       rest = plain(parts.pop() ?? '');
       lines.push(...parts.map(plain));
       timer ??= setTimeout(show, PACE);

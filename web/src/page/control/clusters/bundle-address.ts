@@ -2,6 +2,8 @@
  * A bundle at an address: ?bundle=ADDRESS. A link with one can come from anybody.
  */
 
+import { piecesOf } from '../../../client/pieces';
+
 /**
  * Why a bundle is not fetched:
  *
@@ -60,17 +62,11 @@ export async function fetchFile(source: URL, most: number): Promise<File> {
   }
   if (!answer.ok) throw new NotFetched('failed', `${answer.status} ${answer.statusText}`.trim());
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  const reader = answer.body?.getReader();
   let size = 0;
-  while (reader) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.byteLength;
-    if (size > most) {
-      await reader.cancel();
-      throw new NotFetched('too-large', source.href);
-    }
-    parts.push(value);
+  for await (const piece of piecesOf(answer.body)) {
+    size += piece.byteLength;
+    if (size > most) throw new NotFetched('too-large', source.href);
+    parts.push(piece);
   }
   return new File(parts, decodeURIComponent(source.pathname.split('/').pop() ?? ''));
 }
