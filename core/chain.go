@@ -104,13 +104,13 @@ type chainConfig struct {
 }
 
 // build assembles apiextensions -> kube-apiserver -> aggregator as
-// cmd/kube-apiserver/app.NewConfig and CreateServerChain do. The configuration
-// is made by hand and not from upstream's options, which want certificates,
-// files and egress; the chain itself is upstream's. It is long because upstream's two
-// functions are: who moves to another version compares it with them line by line.
+// cmd/kube-apiserver/app.NewConfig and CreateServerChain do. The configuration is
+// made by hand and not from upstream's options, which want certificates, files and
+// egress; the chain itself is upstream's. It is long because upstream's two functions
+// are: a move to another version compares it with them line by line.
 func (c chainConfig) build() (*chain, error) {
-	// What can be refused is refused before upstream starts anything: a chain
-	// that is half built has goroutines that nobody can end.
+	// Errors that can be found early are returned before upstream starts anything:
+	// nothing can end the goroutines of a chain that is half built.
 	if errs := c.enablement().Validate(enablementSchemes...); len(errs) > 0 {
 		return nil, fmt.Errorf("runtime-config: %w", errs[0])
 	}

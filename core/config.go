@@ -50,7 +50,7 @@ type Config struct {
 	// sorted by path. Kubeconfigs must not be among them.
 	Workspace func() ([]bundle.File, error)
 
-	// DefaultUser is who a request without any credentials is from. Nil means
+	// DefaultUser is the user of a request without any credentials. Nil means
 	// system:anonymous, as in kube-apiserver.
 	DefaultUser user.Info
 	// Tokens maps static bearer tokens to users, as --token-auth-file does.
@@ -105,12 +105,12 @@ type Config struct {
 	// Status of code 507. Reading, deleting and small changes go on. Zero means no
 	// limit.
 	Memory uint64
-	// FixedHeap says that the process cannot give memory back to the system. What is
-	// made again when it is needed would then be dropped for nothing, and stays. Caches
-	// are smaller.
+	// FixedHeap says that the process cannot give memory back to the system. Dropping
+	// memory that can be made again would then gain nothing, so the engine keeps it.
+	// Caches are smaller.
 	FixedHeap bool
-	// Clock is what kubelets, the scheduler's back-off, jobs, cron jobs and
-	// evictions go by, and what ClockPath changes; core/clock says who goes by
+	// Clock is the time of kubelets, the scheduler's back-off, jobs, cron jobs and
+	// evictions; ClockPath changes it. The package comment of core/clock lists what uses
 	// the real time all the same. Nil means the real time, and no ClockPath.
 	Clock *clock.Clock
 
@@ -119,8 +119,9 @@ type Config struct {
 	OnStage func(Stage)
 }
 
-// Keys are the keys and certificates of a cluster, as a host keeps them in files. Whoever
-// gives Config.Resume an identity leaves ServiceAccount, CA and RootCA out: they are in it.
+// Keys are the keys and certificates of a cluster, as a host keeps them in files. With an
+// identity in Config.Resume, ServiceAccount, CA and RootCA are ignored: the identity has
+// its own.
 type Keys struct {
 	// ServiceAccount signs service account tokens (RSA or ECDSA). Nil means
 	// a fresh ECDSA P-256 key, with which tokens end with the engine.
@@ -140,7 +141,7 @@ type Keys struct {
 	ClientCA []byte
 }
 
-// Audit says what is audited. Config.Requests has a part of its own in it.
+// Audit says what is audited, for a sink of audit events and for Config.Requests.
 type Audit struct {
 	// Sink receives audit events for requests, as far as Policy says. The engine runs
 	// it and shuts it down.

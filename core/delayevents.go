@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// latest is how long after a change a component hears of it at most.
+// latest is the longest time between a change and its event at a component.
 const latest = 500 * time.Millisecond
 
 // late holds up the events of a watch that a component of the engine has: each

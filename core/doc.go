@@ -37,8 +37,9 @@
 //
 // # What belongs to the process
 //
-// Several engines can run in one process. What upstream keeps in variables of the
-// process they share; process_test.go lists the variables that core itself changes:
+// Several engines can run in one process. They share what upstream keeps in
+// variables of the process; process_test.go lists the variables that core itself
+// changes:
 //
 //   - Feature gates and the emulated version. New fails with ErrOtherGates when an
 //     engine that is open has others.
@@ -54,10 +55,10 @@
 //
 // # Invariants
 //
-//   - Behaviour that exists upstream is linked, not written again. Written here is
-//     the assembly, and what upstream does too late or too early for a quick start:
-//     two hooks that wait a second (poststart.go), and OpenAPI documents for which
-//     nobody has asked yet (openapi.go).
+//   - Behaviour that exists upstream is linked, not written again. This package has
+//     the assembly of the servers, and two things that upstream does too slowly for
+//     a quick start: hooks that wait a second (poststart.go), and OpenAPI documents
+//     that no client has asked for yet (openapi.go).
 //   - core knows Kubernetes, and no browsers, sockets, flags or files. Those belong
 //     to the packages wasm and server, which import core (imports_test.go).
 //   - Close ends every goroutine that New started.

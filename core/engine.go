@@ -203,7 +203,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 var ErrOtherGates = gates.ErrOther
 
 // ErrNotEmpty is returned by New when Config.Resume.Entries are for a store that holds a
-// cluster already. It is as it was.
+// cluster already. That store is unchanged.
 var ErrNotEmpty = errors.New("the store holds a cluster already, and another one is given to begin with")
 
 // run starts the server's run loop and the control loops, and the goroutine that
@@ -265,9 +265,9 @@ func (e *Engine) run(caller, serving context.Context, stopServing context.Cancel
 	}()
 }
 
-// userAgent is what a request of component says of itself. Its first word
-// becomes the field manager of what the request writes, so it is the name that
-// the component has in a cluster and not this program's.
+// userAgent is the header User-Agent of component's requests. Its first word becomes the
+// field manager of what the request writes, so it is the name that the component has in
+// a cluster and not this program's.
 func userAgent(component string) string {
 	v := version.Get()
 	return fmt.Sprintf("%s/%s (%s/%s) kubernetes/%s", component, v.GitVersion, runtime.GOOS, runtime.GOARCH, v.GitCommit)
@@ -285,9 +285,9 @@ func (e *Engine) Handler() http.Handler { return e.handler }
 // identity.
 func (e *Engine) RESTConfig() *rest.Config { return rest.CopyConfig(e.loopback) }
 
-// RESTConfigFor is RESTConfig as u, with only the rights that RBAC gives it.
-// Nil means nobody in particular: a request is then from whom its credentials
-// say, and without any from Config.DefaultUser or anonymous.
+// RESTConfigFor is RESTConfig as u, with only the rights that RBAC gives it. With a nil
+// u, each request is authenticated by its own credentials; a request without any is from
+// Config.DefaultUser, or anonymous.
 func (e *Engine) RESTConfigFor(u user.Info) *rest.Config {
 	config := e.RESTConfig()
 	config.Transport = client{e.inProcess, u}

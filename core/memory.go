@@ -37,7 +37,7 @@ const (
 type memoryGuard struct {
 	limit  uint64
 	live   func() uint64                   // bytes of the objects that the last collection has found
-	relief func(ctx context.Context) error // drops what nobody needs
+	relief func(ctx context.Context) error // drops the store's history, and collects garbage
 	paths  request.RequestInfoFactory
 	// busy is set while relief runs, and for reliefPause after it.
 	busy atomic.Bool

@@ -120,9 +120,9 @@ func (c *watchCaches) list() []*watchCache {
 	return slices.Collect(maps.Keys(c.all))
 }
 
-// Settle waits until each cache has heard of everything below its prefix up to what
-// newest says of it, which calls f with keys and the revisions of their last changes. Nothing may
-// be written meanwhile. It fails with ctx's error.
+// Settle waits until each cache has the last change of each key below its prefix. newest calls f
+// with each key and the revision of its last change. Nothing may be written meanwhile. It fails
+// with ctx's error.
 func (c *watchCaches) Settle(ctx context.Context, newest func(f func(key string, rev int64))) error {
 	all := c.list()
 	last := make([]uint64, len(all))
@@ -207,13 +207,13 @@ func terminateAllWatchers(*cacher.Cacher)
 
 const (
 	gridStep = 250 * time.Millisecond // a host that puts timers on a grid of its own should have the same step
-	gridFrom = time.Second            // shorter timers have somebody who waits
+	gridFrom = time.Second            // a request may wait for a shorter timer
 )
 
-// gridClock is the real time with long timers that ring together, at multiples
-// of gridStep, late by less than that. Each watch cache looks about once a
-// second whether a bookmark is due to somebody: with a timer of its own for
-// each of some sixty, an idle engine wakes fifty times in a second.
+// gridClock is the real time with long timers that ring together, at multiples of gridStep, late
+// by less than that. Each watch cache looks about once a second whether a bookmark is due to a
+// watcher: with a timer of its own for each of some sixty, an idle engine wakes fifty times in a
+// second.
 type gridClock struct{ clock.RealClock }
 
 func (gridClock) NewTimer(d time.Duration) clock.Timer {

@@ -1,5 +1,6 @@
-// Package choices says what a configuration of core can be, as the upstream that
-// is linked has it.
+// Package choices lists the values that a configuration of core can have: the
+// versions, feature gates, API groups and controllers of the Kubernetes that is
+// linked.
 package choices
 
 import (
@@ -22,14 +23,14 @@ import (
 // Choices are what Config.EmulatedVersion, FeatureGates, RuntimeConfig and
 // Controllers can be, as the upstream that is linked has it.
 type Choices struct {
-	// Version is the emulated version that the rest is of.
+	// Version is the emulated version that the other fields describe.
 	Version string `json:"version"`
 	// Versions are all that can be emulated, newest first: the first is the
 	// program's own.
 	Versions []string `json:"versions"`
 	// FeatureGates are those that exist in Version, by name.
 	FeatureGates []Gate `json:"featureGates"`
-	// GroupVersions are those of which Version has a kind.
+	// GroupVersions are the group versions that have a kind in Version.
 	GroupVersions []GroupVersion       `json:"groupVersions"`
 	Controllers   []controllers.Choice `json:"controllers"`
 }

@@ -3,7 +3,7 @@ package controllers
 // Choice is a controller that Config.Enabled can turn on and off.
 type Choice struct {
 	Name string `json:"name"`
-	// Default says that it runs when nothing is said of it.
+	// Default says that it is among the "*" of Config.Enabled.
 	Default bool   `json:"default"`
 	Note    string `json:"note,omitempty"`
 }

@@ -8,14 +8,14 @@
 //	  impersonated loopback clients  <--------------------------------+
 //	  informers: the API server's where it has one (informerset)  <---+
 //
-// What is written here is what upstream reads from files (a key, a CA), a
-// simulated provisioner behind the default StorageClass, and the table that says
-// which controllers there are.
+// This package's own code replaces what upstream reads from files (a key, a CA),
+// simulates a provisioner behind the default StorageClass, and has the table of
+// the controllers.
 //
 // It holds that:
 //   - controllers end when Start's context ends, and Wait returns when every
 //     goroutine of theirs has ended; their context must end before the server
-//     does, because some ask on until they get an answer;
+//     does, because some of them repeat a request until they get an answer;
 //   - nothing here ends the process, given a server that is ready when Start's
 //     waitReady returns and that answers until the context has ended. Upstream
 //     does end it when discovery fails while the namespace controller is built;

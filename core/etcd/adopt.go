@@ -21,16 +21,16 @@ type LeftOut struct {
 	Why error
 }
 
-// Adopt makes this store hold what another one held that went on from another
-// base: base has become it, and then entries. That is for stores of which Replay
-// says ErrBase.
+// Adopt makes this store hold the content of another store, which began with
+// another base. The other store's content is base with entries on top. Adopt is
+// for entries that Replay refuses with ErrBase.
 //
-// What the other one has, this one has afterwards, except for what a says; what
-// was deleted there is deleted here; and what only this one began with stays.
-// Values are the other's, in the order in which they were written there; revisions
-// are new ones, above all of both stores. Watchers see the difference as ordinary
-// writes, and Options.Tap is told of them. Leases have their full time to live
-// again. It must not be called after Release.
+// Afterwards this store has every key of the other store, except for those that a
+// excludes. Keys that were deleted in the other store are deleted here, and keys
+// that only this store began with stay. Values are the other's, in the order in
+// which they were written there; revisions are new ones, above all of both stores.
+// Watchers see the difference as ordinary writes, and Options.Tap is told of them.
+// Leases have their full time to live again. It must not be called after Release.
 //
 // It returns what was left out, and fails as Replay does; nothing has happened then.
 func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {

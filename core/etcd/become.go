@@ -13,8 +13,9 @@ import (
 // and started. Revisions of records are those of entries, also where this store has
 // been further. The newest revision is above both stores', and history begins there.
 //
-// No watcher is told. A watcher that goes on sees what is written afterwards; whoever
-// keeps what it saw before must read anew. Leases have their full time to live.
+// No watcher is told. A watcher that goes on sees what is written afterwards; a
+// client that keeps what it has read before must read anew. Leases have their full
+// time to live.
 //
 // then is called when reads see the new content, and before anybody can write. When it
 // fails, the store is as it was. Become must not be called after Release, and is for a

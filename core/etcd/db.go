@@ -228,7 +228,7 @@ func (db *DB) start() bool {
 	return true
 }
 
-// header returns a response header; rev is the revision the answer is of.
+// header returns a response header for an answer at revision rev.
 func (db *DB) header(rev int64) *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: db.clusterID, MemberId: db.clusterID, Revision: rev, RaftTerm: 1}
 }

@@ -4,8 +4,8 @@
 //
 // It is not a cluster member and speaks no network protocol: [DB.Client] returns
 // the ordinary client types (clientv3.Client inside kubernetes.Client), so code
-// written for etcd cannot tell the difference. What etcd defines and one process
-// has no use for - authentication, membership, raft - answers Unimplemented.
+// written for etcd cannot tell the difference. Calls of etcd that make no sense
+// in one process - authentication, membership, raft - fail with Unimplemented.
 //
 //	Client (clientv3.KV, Watcher, Lease, Maintenance; kubernetes.Interface)
 //	   |

@@ -99,7 +99,7 @@ func (db *DB) Hold() *Hold {
 // Release lets the others write. Releasing twice is harmless.
 func (h *Hold) Release() { h.release() }
 
-// Revision is that of the newest write.
+// Revision returns the revision of the newest write.
 func (h *Hold) Revision() int64 { return h.db.rev }
 
 // Changed calls f with each key that has been written after revision since and

@@ -115,7 +115,7 @@ func (r RecordState) check(newest int64, leases map[int64]bool) error {
 }
 
 // Renumbered is s with the lowest revisions that keep the order of its writes.
-// Versions are 1. It is for who gives records new revisions anyway.
+// Versions are 1. It is for callers that give records new revisions anyway.
 func (s State) Renumbered() State {
 	revs := make([]int64, len(s.Records))
 	for i, r := range s.Records {

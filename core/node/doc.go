@@ -1,7 +1,7 @@
-// Package node is the cluster's nodes: Node objects with their heartbeats, and
-// a simulated kubelet for each, which takes a Pod through what a real one
-// reports. No container runs; what one would do is played by the package
-// core/node/container from the Pod's own command, image, volumes and probes.
+// Package node is the cluster's nodes: Node objects with their heartbeats, and a simulated
+// kubelet for each, which takes a Pod through the states that a real kubelet reports. No
+// container runs: the package core/node/container simulates it from the Pod's own command,
+// image, volumes and probes.
 //
 //	informers (Pods, Nodes, ConfigMaps, Secrets, Services, EndpointSlices, PVCs)
 //	    |
@@ -19,21 +19,22 @@
 //
 // Invariants:
 //
-//   - The queue runs a Pod's Sync once at a time. What a Pod keeps to is in the
-//     package comment of core/node/lifecycle.
+//   - The queue runs a Pod's Sync once at a time. The package comment of
+//     core/node/lifecycle has the invariants of a Pod.
 //   - Idle, there are heartbeats and nothing else.
 //   - Everything ends with the context of Run.
-//   - Who holds a lock takes only locks that stand to its right:
-//     Pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then Pod.inbox.
-//     Pod's and volumes' are in core/node/lifecycle, which takes the two others by
-//     functions of lifecycle.Node and lifecycle.Cluster alone. Requests to the API
-//     server are made with none of Nodes.mu, kubelet.state and Pod.inbox held.
+//   - A goroutine that holds a lock takes only locks to the right of it in this
+//     list: Pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then
+//     Pod.inbox. Pod's and volumes' are in core/node/lifecycle, which takes the
+//     two others by functions of lifecycle.Node and lifecycle.Cluster alone.
+//     Requests to the API server are made with none of Nodes.mu, kubelet.state and
+//     Pod.inbox held.
 //
 // # What differs from a real kubelet
 //
-//   - Commands are those of core/node/container, not the image's programs. A
-//     server of an image that nothing is known of answers HTTP on the ports that
-//     its container declares. Images exist unless their name says otherwise.
+//   - Commands are those of core/node/container, not the image's programs. The
+//     server of an unknown image answers HTTP on the ports that its container
+//     declares. Images exist unless their name says otherwise.
 //   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
 //     to a minute. A container that waits for one starts as soon as it is there.
 //   - A back-off is reported when it begins, not again at each sync.

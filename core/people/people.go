@@ -1,17 +1,17 @@
-// Package people has those whom a reader of Kubetab's kubeconfigs can choose to be.
+// Package people has the users for whom Kubetab's kubeconfigs have contexts.
 package people
 
 import "k8s.io/apiserver/pkg/authentication/user"
 
-// A Person is who the reader of a kubeconfig can choose to be. Their contexts
-// and users have the same names.
+// A Person is a user with a context in Kubetab's kubeconfigs. The context and
+// its user have the person's name.
 type Person struct {
 	Name string
 	// Groups besides system:authenticated.
 	Groups []string
 	// ClusterRole is one of upstream's user-facing roles, which a binding of the
-	// person's name gives in every namespace. Empty means that the groups give
-	// what there is.
+	// person's name gives in every namespace. Empty means that only the groups
+	// give rights.
 	ClusterRole string
 }
 
@@ -24,7 +24,7 @@ var All = []Person{
 	{Name: "kubetab-view", ClusterRole: "view"},
 }
 
-// User returns who the person is to the server.
+// User returns the person as the server authenticates it.
 func (p Person) User() user.Info {
 	return &user.DefaultInfo{Name: p.Name, Groups: append(append([]string{}, p.Groups...), user.AllAuthenticated)}
 }

@@ -1,6 +1,6 @@
-// Package requestlog remembers the requests that reached an API server, for people to look at: what a browser's network
-// tab is to a page. It is neither an audit log nor a trace: it is bounded, in memory, and forgets.
-// With each request it keeps the audit events that upstream has made of it (Log.Audit).
+// Package requestlog keeps the last requests that reached an API server, for people to look at: it is for the API what
+// a browser's network tab is for a page. It is neither an audit log nor a trace: it is bounded, in memory, and forgets.
+// With each request it keeps the audit events that upstream has made for the request (Log.Audit).
 //
 //	client --> Wrap(handler) --> API server --> Authorizer(...)
 //	               |  head, bytes, events          |  who, verb, resource

@@ -78,8 +78,8 @@ func (l *Log) end(e *entry, broken string) {
 	}
 }
 
-// Authorizer returns a that notes in the record of a request who it is from and what it is for. It is the one place
-// where both are known for every request that is answered with anything but 401.
+// Authorizer returns an authorizer that asks a, and notes the user, the verb and the resource in the record of the
+// request. Only an authorizer knows these for every request that is not answered with 401.
 func (l *Log) Authorizer(a authorizer.Authorizer) authorizer.Authorizer {
 	return observer{a, l}
 }

@@ -50,8 +50,9 @@ type Engine struct {
 
 // Caches are all watch caches of an engine.
 type Caches interface {
-	// Settle waits until each has heard of all that newest says of it, which calls f
-	// with keys and the revisions of their last changes. It fails with ctx's error.
+	// Settle waits until each cache has the last change of each of its keys. newest
+	// calls f with each key and the revision of its last change. It fails with ctx's
+	// error.
 	Settle(ctx context.Context, newest func(f func(key string, rev int64))) error
 	// Relist fills all anew from the store, and ends the watches that they serve.
 	Relist(ctx context.Context) error
@@ -125,8 +126,8 @@ func (p *Point) leaveLocked(next state) {
 const leapPatience = 10 * time.Second
 
 // leap has f change the store, which is held, and lets others write again if that
-// succeeds. Controllers, scheduler and kubelets hear of it when all caches have what
-// f returns. It fails with ErrNotFrozen and as f does.
+// succeeds. Controllers, scheduler and kubelets are told of the changes when all
+// caches have the News that f returns. It fails with ErrNotFrozen and as f does.
 func (p *Point) leap(f func(*etcd.Hold) (informerset.News, error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,11 +1,11 @@
 // Package resume is for a host that copies the memory of an engine and goes on from the copy, and that keeps a cluster from
-// one program to the next. A page does both; whoever starts engines in the usual way needs none of it.
+// one program to the next. A page does both. Programs that start engines in the usual way do not need this package.
 //
 //	             Freeze              Renew, Restore, TakeOver, Become
 //	running ───────────────▶ frozen ──────────────────────────────────▶ running
 //	                         (copied)
 //
-// A Point has the states: while an engine is frozen, the Point has the hold on the store, and nobody else writes. Each copy
+// A Point has these states. While an engine is frozen, its Point holds the store, and nothing else can write. Each copy
 // goes on from there once: as a new cluster (Renew), as what an earlier copy of the same original has become (Restore), or
 // with what another engine's store has held (TakeOver, Become). Closing the engine ends every state.
 //
@@ -24,8 +24,8 @@ import (
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 
-// Config says what an engine goes on from, and who is told of what it records. The zero
-// value is a new cluster, of which nobody is told.
+// Config says what an engine goes on from, and who is told of its records. The zero
+// value is for a new cluster without a Tap.
 type Config struct {
 	// Tap, if set, is told of what is recorded in the store that core.New opens: see
 	// etcd.Options.Tap. Restore takes it in another copy, and Entries in a program that
@@ -37,8 +37,8 @@ type Config struct {
 	Identity []byte
 	// Entries are what happened in another engine's store, from its beginning, as Tap
 	// was told of it or as Point.Base returns it. The store that core.New opens, or a
-	// Store that is empty, is then as that one was: what a server finds that is started
-	// again, with other settings perhaps, on the same etcd.
+	// Store that is empty, then has the same content: the engine is like a server that
+	// is started again, perhaps with other settings, on the same etcd.
 	Entries []etcd.Entry
 	// OfOtherBuild says that Entries are of another build's store. Objects that this build
 	// cannot read, because it lacks their API or cannot decode them, are left out.
@@ -49,7 +49,7 @@ type Config struct {
 	OnLeftOut func([]etcd.LeftOut)
 	// AwaitIdentity leaves all keys and certificates to Renew: for an engine whose
 	// memory will be copied, so that no two copies share one. Until then controllers
-	// that need one do not run, and the key that signs tokens is one that nobody keeps.
+	// that need one do not run, and tokens are signed by a key that is thrown away.
 	AwaitIdentity bool
 }
 
@@ -57,7 +57,7 @@ var (
 	// ErrKept is in what core.New returns when Config.Identity or Config.Entries cannot
 	// be used. Without them it may succeed.
 	ErrKept = errors.New("what was kept of an earlier engine cannot be used")
-	// ErrNotFrozen is of what only an engine that was frozen can do.
+	// ErrNotFrozen is returned by methods that need a frozen engine.
 	ErrNotFrozen = errors.New("the engine was not frozen")
 )
 

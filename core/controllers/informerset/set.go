@@ -1,8 +1,9 @@
 // Package informerset lets components share the informers that exist: a Set is
 // an informers.SharedInformerFactory that hands out the API server's informer
-// of a type where it has one, and makes its own where it has not. A cache that
-// is held twice is memory and a watch that nobody needs; an informer that is
-// added to the API server's own factory is one more that its /readyz waits for.
+// of a type where it has one, and makes its own where it has not. A second
+// cache of a type would cost memory and a watch for nothing. An informer of the
+// Set is not added to the API server's own factory, because /readyz waits for
+// every informer of that factory.
 package informerset
 
 import (

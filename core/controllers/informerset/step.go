@@ -48,14 +48,15 @@ func Begin(views []*Held) *Step {
 			}
 			handler := cache.ResourceEventHandlerDetailedFuncs{
 				AddFunc: func(obj any, isInInitialList bool) {
-					if !isInInitialList { // the others are of before
+					if !isInInitialList { // the others were there before the step
 						s.saw(kind, obj)
 					}
 				},
 				UpdateFunc: func(_, obj any) { s.saw(kind, obj) },
 				DeleteFunc: func(obj any) { s.saw(kind, obj) },
 			}
-			// It fails for an informer that has ended, whose cache nobody reads.
+			// It fails for an informer that has ended. No component reads that informer's
+			// cache.
 			if registration, err := informer.AddEventHandler(handler); err == nil {
 				s.mu.Lock()
 				s.seen[kind] = map[types.NamespacedName]int64{}

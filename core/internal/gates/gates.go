@@ -1,5 +1,5 @@
-// Package gates sets what upstream keeps once per process: the feature gates and
-// the emulated version.
+// Package gates sets the feature gates and the emulated version, which upstream
+// keeps once per process.
 package gates
 
 import (

@@ -1,4 +1,5 @@
-// Package identity makes the keys and the CA of a cluster, and reads and writes them as they are kept.
+// Package identity makes the keys and the CA of a cluster, and encodes and decodes them for a host
+// that keeps them.
 package identity
 
 import (

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// unused is how long what nobody lists is kept at least; at most it is
-	// twice as long.
+	// unused is the shortest time for which the JSON of an item that is not
+	// listed is kept; the longest is twice that.
 	unused = time.Minute
 	// overhead is what a kept item takes beside its JSON, in bytes: its entry,
 	// and room in a map that is half full.
@@ -48,9 +48,9 @@ type identity struct {
 type Cache struct {
 	limit int // bytes
 
-	// Two generations: what is kept goes to young; when that is full, or every
-	// now and then, young becomes old, and what was old is dropped. What is
-	// listed of old becomes young again.
+	// Two generations: new JSON goes to young. When young is full, or after a
+	// while, young becomes old, and the former old is dropped. An item of old
+	// that is listed moves to young.
 	mu         sync.RWMutex
 	young, old map[identity][]byte
 	youngBytes int
@@ -62,8 +62,8 @@ type Cache struct {
 // it is dropped, and holds its object's managed fields.
 func New(limit int) *Cache { return &Cache{limit: limit} }
 
-// find sets found to what is kept of ids. It returns how many of them are not,
-// and which are of the old generation.
+// find sets found to the kept JSON of ids. It returns how many of ids have
+// none, and the indices of those whose JSON is in the old generation.
 func (c *Cache) find(ids []identity, found [][]byte) (missing int, aged []int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -80,10 +80,11 @@ func (c *Cache) find(ids []identity, found [][]byte) (missing int, aged []int) {
 	return missing, aged
 }
 
-// again marks those of ids that are not found as listed, and tells of each
-// whether it was before: the JSON of what is listed once is not worth its
-// memory. A mark can be lost to another item's, and be taken for another
-// item's; all it decides is when an item is kept. What has no fields never was.
+// again marks the ids that were not found as listed, and reports for each
+// whether it was marked before: the JSON of an item that is listed once is not
+// worth its memory. A mark can be lost to another item's, and be taken for
+// another item's; all it decides is when an item is kept. An item without
+// managed fields is never marked.
 func (c *Cache) again(ids []identity, found [][]byte) []bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

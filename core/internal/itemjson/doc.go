@@ -1,21 +1,22 @@
 // Package itemjson encodes an item of a list once, however often it is listed.
 //
 // Most of the time of a list is the JSON of its items, which upstream makes
-// anew for every request. Here the JSON of an item that is listed again is
-// kept, and lists are put together of what is kept and what is not:
+// anew for every request. This package keeps the JSON of an item that is listed
+// again, and puts lists together from kept JSON and upstream's JSON of the
+// other items:
 //
 //	{"kind":"ConfigMapList",...,"items":[   upstream's JSON of the same list without items
 //	{"metadata":{"name":"a",...}},          kept
 //	{"metadata":{"name":"b",...}}           upstream's JSON of this item
 //	]}
 //
-// Byte for byte and write for write it is what upstream's own encoder of lists
-// answers (streamEncodeCollections of
-// k8s.io/apimachinery/pkg/runtime/serializer/json), but that what follows the
-// first brace is written in larger pieces. It is no codec and no cache of
-// objects: what an object is, and its JSON, are upstream's; what cannot be put
-// together like this (single objects, unstructured lists, lists of another
-// shape) is left to it.
+// The bytes are those of upstream's own encoder of lists
+// (streamEncodeCollections of k8s.io/apimachinery/pkg/runtime/serializer/json),
+// and so are the writes, except that everything after the first brace is
+// written in larger pieces. The package is no codec and no cache of objects:
+// upstream defines an object and its JSON. Upstream also encodes what cannot be
+// put together like this: single objects, unstructured lists, lists of another
+// shape.
 //
 // Invariants:
 //
@@ -24,5 +25,6 @@
 //   - What is kept is bounded in bytes, and dropped when nobody lists it.
 //   - An item that was listed once costs a few bytes.
 //   - What is kept is what upstream would write now. Builds with -race or -tags
-//     invariants encode each item that is found once more, and compare.
+//     invariants encode each item once more when its kept JSON is used, and
+//     compare.
 package itemjson

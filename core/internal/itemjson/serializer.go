@@ -15,9 +15,10 @@ import (
 	upstream "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// Serving returns s with lists that are put together of what c keeps, where
-// they are asked for as application/json and not to be pretty. Everything else
-// is s's: decoding, other media types, and the streams of watches.
+// Serving returns s with another encoder of lists, which uses the JSON that c
+// keeps. It encodes lists in application/json that are not to be pretty.
+// Everything else is s's: decoding, other media types, and the streams of
+// watches.
 func (c *Cache) Serving(s runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
 	offered := slices.Clone(s.SupportedMediaTypes())
 	for i, info := range offered {

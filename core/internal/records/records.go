@@ -1,5 +1,5 @@
-// Package records reads what an API server of this build has in its store, without an API server: the type of a record,
-// and whether upstream's codecs can read it.
+// Package records reads records of an API server's store without an API server: it tells the type of a record, and
+// whether upstream's codecs can read it.
 package records
 
 import (

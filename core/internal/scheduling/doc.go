@@ -3,8 +3,8 @@
 // events, without flags, files, leader election or listener.
 //
 // It shares the informers of the controllers and the API server. kube-scheduler
-// has one of Pods that are not finished; here the shared one of all Pods is
-// filtered on its way in (pods.go).
+// has an informer of Pods that are not finished. Here the scheduler uses the
+// shared informer of all Pods, behind a filter (pods.go).
 //
 // It holds that the scheduler ends when Run's context ends, and that nothing
 // here ends the process.

@@ -1,6 +1,6 @@
-// Package kubeletapi is what kubelets serve on port 10250, as far as the API server and kubectl ask for it: logs, exec, attach
-// and port-forward of containers, by upstream's streaming server. What a kubelet says of its node (Pods, statistics,
-// metrics) is package node's and only served here.
+// Package kubeletapi serves the paths of a kubelet's port 10250 that the API server and kubectl use: logs, exec, attach and
+// port-forward of containers, by upstream's streaming server. It also serves the Pods, statistics and metrics of the node,
+// whose handlers are package node's.
 //
 //	API server ──▶ New ─┬─▶ /containerLogs             Config.Find ──▶ Container.Current.Log
 //	                    ├─▶ /exec /attach /portForward Config.Find ──▶ Container.Current, Pod.Listening

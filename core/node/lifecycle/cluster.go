@@ -42,7 +42,7 @@ type Cluster struct {
 	Event func(ref *v1.ObjectReference, kind, reason, message, host string)
 	// Queue has the Pods for which Pod.Sync is to be called.
 	Queue workqueue.TypedInterface[types.UID]
-	// Context ends when all Pods are to end. It is that of what they start.
+	// Context ends when all Pods are to end. Everything that Pods start runs in it.
 	Context context.Context
 	// Go runs f in a goroutine that is waited for when all Pods have ended.
 	Go func(f func())

@@ -138,8 +138,8 @@ func newer(a, b *v1.Pod) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Gone says that the Pod is gone from the API: its next step, for which the caller puts
-// it into the queue, ends at once what is left of it.
+// Gone tells the Pod that its object is gone from the API. Its next step ends all that
+// still runs of it at once; the caller puts it into the queue for that step.
 func (p *Pod) Gone() {
 	p.inbox.Lock()
 	p.gone = true

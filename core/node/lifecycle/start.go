@@ -12,11 +12,10 @@ const (
 	sandboxTime = 200 * time.Millisecond // until a Pod has its network
 	mountTryMin = 500 * time.Millisecond
 	mountTryMax = 2*time.Minute + 2*time.Second
-	// seenTime passes until the kubelet sees that a command runs, and goneTime at
-	// least until it sees that a container has ended: upstream asks the container
-	// runtime each second. Whoever follows a Pod finds its first output in its log
-	// when it is said to run, and can attach to it while it is said to: see lateAttach of package kubeletapi
-	// for who is slower.
+	// seenTime passes until the kubelet sees that a command runs, and goneTime at least until it sees that a
+	// container has ended: upstream asks the container runtime each second. When a Pod is reported as
+	// running, its first output is already in its log, and as long as it is reported so, clients can attach
+	// to it: see lateAttach of package kubeletapi for slower clients.
 	seenTime = 500 * time.Millisecond
 	goneTime = time.Second
 )

@@ -11,7 +11,7 @@ import type * as controllers from './controllers';
  */
 export interface Choices {
   /**
-   * Version is the emulated version that the rest is of.
+   * Version is the emulated version that the other fields describe.
    */
   version: string;
   /**
@@ -24,7 +24,7 @@ export interface Choices {
    */
   featureGates: Gate[];
   /**
-   * GroupVersions are those of which Version has a kind.
+   * GroupVersions are the group versions that have a kind in Version.
    */
   groupVersions: GroupVersion[];
   controllers: controllers.Choice[];

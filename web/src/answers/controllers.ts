@@ -10,7 +10,7 @@
 export interface Choice {
   name: string;
   /**
-   * Default says that it runs when nothing is said of it.
+   * Default says that it is among the "*" of Config.Enabled.
    */
   default: boolean;
   note?: string;

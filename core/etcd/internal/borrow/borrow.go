@@ -1,6 +1,6 @@
-// Package borrow looks at bytes as a string and at a string as bytes without copying them: values of the store are large,
-// and most requests only compare them. Whoever borrows must know how long the bytes stay as they are: those of a request
-// until it is answered.
+// Package borrow converts between bytes and strings without copying them: values of the store are large, and most
+// requests only compare them. The caller must know how long the bytes stay unchanged: the bytes of a request until it is
+// answered.
 package borrow
 
 import "unsafe"
