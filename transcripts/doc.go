@@ -4,7 +4,7 @@
 // A transcript is a text file that tells one behaviour of the API as a short story of requests and answers.
 // The answers in testdata/ were recorded from a real kube-apiserver v1.37: they are the truth that Kubetab,
 // built natively or for a browser, is measured against. The package knows HTTP and the encodings of the API;
-// it links no part of the server, so that nothing but the wire connects the two.
+// it links no part of the server, so that only the wire connects the two.
 //
 //	# One sentence on the behaviour.
 //	# Follows: the text that promises it.
@@ -30,7 +30,7 @@
 // Invariants:
 //   - a transcript owns what it touches: namespaces and names are fresh in every run, so that all of them run at
 //     once, and again on the same server;
-//   - an answer is shown without what no two servers agree on (uid, time, revision, address), and with everything
-//     else;
+//   - an answer is shown without the values that differ between any two servers (uid, time, revision, address),
+//     and with everything else;
 //   - nothing sleeps: a step that depends on somebody else repeats until its condition holds or its deadline passes.
 package transcripts

@@ -308,12 +308,13 @@ func (k *keeping) put(ctx context.Context, point *resume.Point, identity []byte,
 	return errorsOnly(k.verbosity, func() error { return point.Become(ctx, identity, entries) })
 }
 
-// compactAbove is up to how many entries are replayed one by one. Most of more are of objects that came and went: their
-// history is kept for who has watched, and one day there is more of it than of anything else.
+// compactAbove is the number of entries up to which they are replayed one by one. Beyond it, most entries are the
+// history of objects that were created and deleted. It is kept for clients that have watched, and in time outgrows all
+// other entries.
 const compactAbove = 5_000
 
-// compacted makes a new base of what is kept, and has the host keep it in place of that. It returns the errors of
-// etcd.Compacted; what is kept is unchanged then.
+// compacted makes a new base of base and entries, and has the host keep it in their place. It returns the errors
+// of etcd.Compacted; what the host keeps is then unchanged.
 func (k *keeping) compacted(base, entries []etcd.Entry) ([]etcd.Entry, error) {
 	made, err := etcd.Compacted(append(base, entries...))
 	if err != nil {

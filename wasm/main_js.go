@@ -23,12 +23,13 @@ import (
 // closeLimit is how long close() waits for handlers that do not heed their context.
 const closeLimit = 10 * time.Second
 
-// maxStack is how far a goroutine's stack may grow. A recursion without end then tells so, instead of taking
-// memory until the browser ends the worker. Bodies as deep as upstream allows need a fraction of it.
+// maxStack is how far a goroutine's stack may grow. An endless recursion then ends with a message, instead
+// of taking memory until the browser ends the worker. Request bodies of the depth that upstream allows need
+// a fraction of it.
 const maxStack = 256 << 20
 
-// frozenGCPercent is for an engine that will be frozen: memory that it takes while it starts, everyone who goes on from
-// the snapshot has, and nobody waits for it.
+// frozenGCPercent is for an engine that will be frozen. All memory that it takes while it starts is in every page that
+// resumes the snapshot, and no visitor waits for its garbage collections.
 const frozenGCPercent = 4
 
 func main() {

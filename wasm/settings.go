@@ -63,8 +63,9 @@ func parseSettings(text string) (settings, error) {
 	return s, fmt.Errorf("kubetabHost.config: %w", err)
 }
 
-// engine is what the settings mean to core. A page has no way to log in and nobody else to keep out, so
-// whoever brings no credentials is the administrator, who is the one of the terminal, too.
+// engine returns the settings as a configuration of core. A page has no way to log in and no other
+// users to keep out, so a request without credentials is the administrator's, who is also the user of
+// the terminal.
 func (s settings) engine() core.Config {
 	c := core.Config{
 		RuntimeConfig:   s.RuntimeConfig,

@@ -27,20 +27,20 @@
 //   - node FILE waits while the page of the terminal runs the file in a worker
 //     (scripts.go). The page takes the text, sends what is printed, and ends with
 //     the command. Tests give the shell a real Node (tutorials/play/node.go).
-//   - Jobs are counted here (jobs.go), because the interpreter runs background
-//     commands and tells nobody of them.
+//   - This package counts jobs itself (jobs.go), because the interpreter does not report
+//     the background commands that it runs.
 //   - Terminals, editors and diff(1) are function variables that wasm/patch adds
 //     to upstream. The native build has upstream unmodified, and is for tests.
 //
 // # Limits
 //
-// The process is the API server's, too, so a line may take only so much of it.
-// All files together have 256 MiB in a tab (wasm/host/files.mjs). A program may
+// The API server runs in the same process, so the resources that a line may take are
+// limited. All files together have 256 MiB in a tab (wasm/host/files.mjs). A program may
 // hold 64 MiB of what it reads (internal/unix/coreutils). The live objects of the heap may
-// grow by 512 MiB while a line runs (limits.go). Functions may nest 1,000 deep, and
-// 2,000 parts of pipelines and jobs may run at once (internal/unix/coreutils). A command
-// that goes further gets the error of the real program. core/shell/lines has lines
-// that try (endless.txt), and lines that print the same here and in bash.
+// grow by 512 MiB while a line runs (limits.go). Functions may nest 1,000 deep, and 2,000
+// parts of pipelines and jobs may run at once (internal/unix/coreutils). A command that
+// goes further gets the error of the real program. core/shell/lines has lines that try
+// (endless.txt), and lines that print the same here and in bash.
 //
 // Invariants:
 //

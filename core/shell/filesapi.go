@@ -240,7 +240,7 @@ func (f *watchedFiles) watch(w http.ResponseWriter, r *http.Request, dir string)
 	}
 }
 
-// version is what tells whether a file is the one it was.
+// version tells whether a file has changed.
 type version struct {
 	modified time.Time
 	size     int64

@@ -28,8 +28,8 @@ import (
 // /kubetab/edits), edited (a token that nobody waits for any more), script (a
 // token: see /kubetab/scripts).
 //
-// A request with credentials is refused: the page has none and needs none,
-// while who brings some is somebody else.
+// A request with credentials is refused: the page has none and needs none, so
+// the request is another client's.
 func (s *Shell) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /kubetab/terminals", s.createTerminal)

@@ -74,10 +74,11 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 	return "", []string{}
 }
 
-// Become makes the current context of the kubeconfig one of who, if it is not, made
-// if there is none: for a person the one that is there, for others one in which
-// the first person impersonates them, as kubectl --as does. A service account is
-// then in its namespace, as in its Pods. The error is that of the file.
+// Become makes who the user of the kubeconfig's current context, unless it is
+// already. The context of a person is the one that the kubeconfig begins with.
+// For others it is one in which the first person impersonates them, as kubectl
+// --as does. A missing context is made. The context of a service account has the
+// account's namespace, as in its Pods. The error is that of the file.
 func (s *Shell) Become(who Identity) error {
 	return s.changeKubeconfig(func(config *clientcmdapi.Config) *clientcmdapi.Config {
 		name := who.User
@@ -131,8 +132,9 @@ func (s *Shell) getIdentity(w http.ResponseWriter, r *http.Request) {
 	}
 	var told []byte
 	for {
-		// A file that is being written, or broken, says nothing until it is whole;
-		// then it does even if it is the same: the page may be somebody else by then.
+		// While the file is being written or is broken, no line is sent. When it is
+		// whole again, a line is sent even if the identity is the same: the page may
+		// have changed its own meanwhile.
 		if now, err := s.Identity(); err != nil {
 			told = nil
 		} else {
@@ -172,8 +174,8 @@ func (s *Shell) putIdentity(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// actingAs is the current context of the session's kubeconfig, when it is not
-// the one that everybody starts with.
+// actingAs returns the current context of the session's kubeconfig, unless it is the
+// one that every session starts with.
 func (k *session) actingAs() string {
 	path := k.shell.kubeconfig()
 	if v := k.environment().Get("KUBECONFIG"); v.IsSet() {

@@ -59,7 +59,7 @@ func (m *mortalWriter) Write(b []byte) (int, error) {
 	return m.Writer.Write(b)
 }
 
-// Fd is that of the terminal behind it, as os.File's.
+// Fd returns the file descriptor of the terminal behind it, as os.File's does.
 func (m *mortalWriter) Fd() uintptr {
 	if f, ok := m.Writer.(interface{ Fd() uintptr }); ok {
 		return f.Fd()

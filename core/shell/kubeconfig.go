@@ -32,11 +32,12 @@ func (s *Shell) newKubeconfig() *clientcmdapi.Config {
 	return config
 }
 
-// What a kubeconfig that outlives the engine has in the place of what is the
-// engine's own: the tokens of people, with their name after it, and its address.
+// own is the placeholder for what belongs to one engine, in a kubeconfig that
+// outlives it: for the engine's address, and with a person's name after it for
+// the person's token.
 const own = "kubetab:"
 
-// outlive puts placeholders where config has what is this engine's own.
+// outlive replaces this engine's address and tokens in config with placeholders.
 func (s *Shell) outlive(config *clientcmdapi.Config) {
 	for _, info := range config.AuthInfos {
 		for name, token := range s.config.Tokens {
@@ -68,18 +69,20 @@ func (s *Shell) revive(config *clientcmdapi.Config) {
 	}
 }
 
-// unreadableName is the file in the home folder that has what was kept of a
-// kubeconfig and is none.
+// unreadableName is a file in the home folder: it gets a text that was kept as a
+// kubeconfig and cannot be read as one.
 const unreadableName = "kubeconfig.unreadable"
 
-// RestoreKubeconfig makes the kubeconfig what it was in an earlier engine, by text
-// that GET /kubetab/kubeconfig answered there. What has been added to the present
-// one stays, a namespace that was given to one of its contexts too, and its current
-// context if that is not the first and one of somebody else.
+// RestoreKubeconfig makes the kubeconfig what it was in an earlier engine, from the
+// text with which GET /kubetab/kubeconfig answered there. What has been added to
+// the present kubeconfig stays, and so does a namespace that was given to one of
+// its contexts. Its current context stays if it is not the first one and has
+// another user.
 //
-// It fails on text that is no kubeconfig, or one of nothing: the present one is
-// left as it is then, and the text put into a file of the home folder. Other
-// errors are those of the present one and of files.
+// It fails on text that is no kubeconfig, or an empty one: the present
+// kubeconfig then stays as it is, and the text goes into a file of the home
+// folder. Other errors are those of reading the present kubeconfig and of
+// files.
 func (s *Shell) RestoreKubeconfig(text []byte) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -126,9 +129,10 @@ func added[T any](kept, present, first map[string]T) {
 	}
 }
 
-// changeKubeconfig makes the kubeconfig what change makes of it, and tells those who
-// follow it, and open terminals; it is as it was when that is nil. Nobody else changes it
-// meanwhile: what another wrote would be lost.
+// changeKubeconfig replaces the kubeconfig with the one that change returns, and tells
+// its followers and open terminals. When change returns nil, the kubeconfig stays as it
+// is. Calls exclude one another, because a change between reading and writing would be
+// lost.
 func (s *Shell) changeKubeconfig(change func(present *clientcmdapi.Config) *clientcmdapi.Config) error {
 	if err := s.prepare(); err != nil {
 		return err

@@ -132,7 +132,7 @@ func overspent(ctx context.Context) bool {
 }
 
 // admit ends the line of ctx when there are too many processes: some of them are in
-// the background, where nobody hears of an error. Other errors are the command's.
+// the background, where an error would not be seen. Other errors are the command's.
 func admit(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -42,8 +42,9 @@ func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.shell.cluster.Client().RoundTrip(r)
 }
 
-// authority asks the cluster of r, as the terminal's administrator, for the one
-// that has signed the API server's certificate. Every namespace has it.
+// authority asks the cluster of r, as the terminal's administrator, for the CA
+// that has signed the API server's certificate. Every namespace has it in a
+// ConfigMap.
 func (s *Shell) authority(r *http.Request) ([]byte, error) {
 	ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, s.cluster.Server+"/api/v1/namespaces/default/configmaps/kube-root-ca.crt", nil)
 	if err != nil {

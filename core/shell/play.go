@@ -8,8 +8,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Session is a shell without a terminal that stays between command lines: its variables, its folder and its jobs do, as
-// those of somebody who sits at a terminal. Its methods must not be called at once.
+// Session is a shell without a terminal that lasts from one command line to the next, with its variables, its folder
+// and its jobs, like the shell of a terminal. Its methods must not be called concurrently.
 type Session struct {
 	session *session
 	cancel  context.CancelFunc

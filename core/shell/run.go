@@ -25,7 +25,8 @@ type Result struct {
 const (
 	// mostPrinted is how much of each stream a Result holds; what follows is dropped.
 	mostPrinted = 16 << 20
-	// mostSessions is how many sessions have a name. One more ends the one whose last line is the longest ago.
+	// mostSessions is how many sessions have a name. One more ends the session that has been without a line for the
+	// longest time.
 	mostSessions = 256
 )
 
@@ -201,8 +202,8 @@ func (s *Shell) runIn(ctx context.Context, n *named, command, contextName string
 	return code
 }
 
-// printed is a response of lines of JSON with what a command prints. Each goes out when the one before has gone: kubectl
-// writes a table cell by cell, and what has come meanwhile is one line.
+// printed is a response of lines of JSON with the output of a command. A line is sent when the line before has been
+// sent: kubectl writes a table cell by cell, and all output in between goes into one line.
 type printed struct {
 	to             http.ResponseWriter
 	stdout, stderr stream

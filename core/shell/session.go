@@ -50,9 +50,9 @@ type session struct {
 	codes   map[string]int // of jobs that are forgotten, by process number, for wait
 }
 
-// newSession returns a shell in dir, with the variables env in place of those
-// that a shell starts with, if any. Errors: the files that it starts with cannot
-// be made, or dir is not there.
+// newSession returns a shell in dir. Its variables are env, or those that a
+// shell starts with if env is empty. It fails when the files that a shell starts
+// with cannot be made, and when dir does not exist.
 func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stderr io.Writer, env, params []string) (*session, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -316,8 +316,7 @@ func (p pipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// errorsOf is a command's standard error, on which one that has ended by a
-// broken pipe says nothing of it.
+// errorsOf is a command's standard error. A command that a broken pipe has ended writes nothing to it any more.
 type errorsOf struct {
 	io.Writer
 	running context.Context
@@ -330,7 +329,7 @@ func (e *errorsOf) Write(b []byte) (int, error) {
 	return e.Writer.Write(b)
 }
 
-// Fd is that of the terminal behind it, as os.File's.
+// Fd returns the file descriptor of the terminal behind it, as os.File's does.
 func (e *errorsOf) Fd() uintptr {
 	if f, ok := e.Writer.(interface{ Fd() uintptr }); ok {
 		return f.Fd()

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// absence is how long a terminal lives that nobody looks at: a page that is
+	// absence is how long a terminal lives without a reader: a page that is
 	// reloaded comes back within it.
 	absence = 30 * time.Second
 	// mostHistory is how many lines a terminal remembers.
@@ -192,7 +192,7 @@ func (t *terminal) interrupted() <-chan struct{} {
 	return t.interrupt
 }
 
-// leave starts the time after which a terminal ends that nobody looks at.
+// leave starts the time after which a terminal without a reader ends.
 func (t *terminal) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,15 +1,16 @@
-// Package absent tells for whom a goroutine waits that has called a function of the module's second part before that
-// part has arrived. See wasm/split.
+// Package absent fails requests and commands that wait for the second part of the module when that part cannot be
+// downloaded. A goroutine waits when it calls a function of the second part before the part has arrived. See
+// wasm/split.
 //
 // The goroutine is parked in the middle of a call until the part has arrived, and nothing else ends its wait: it may hold
-// locks, and may be half way through a sync.Once. So the one for whom it works is told instead, as soon as a download has
-// failed, and answers without the goroutine: a request with an error, a command with a message. The goroutine ends its work
-// later, for nobody.
+// locks, and may be half way through a sync.Once. Instead, the owner of the goroutine - the request or the command that it
+// works for - is told as soon as a download has failed, and ends without the goroutine: a request with an error, a command
+// with a message. The goroutine ends its work later, and its result is dropped.
 //
-// A goroutine works for whom the goroutine worked that started it, unless it says otherwise (Own). Controllers work for
-// nobody, and wait as long as it takes.
+// A goroutine has the owner of the goroutine that started it, unless it calls Own. Controllers have no owner, and wait
+// as long as it takes.
 //
-// Natively all functions are there, and nobody is ever told.
+// Natively all functions are there, and no owner is ever told.
 package absent
 
 import (
@@ -18,7 +19,7 @@ import (
 	"unsafe"
 )
 
-// Error is what owners are told.
+// Error is the error that owners are told.
 type Error struct {
 	Why string // in the words of the browser
 }
@@ -36,9 +37,9 @@ var owners = struct {
 	at map[unsafe.Pointer]*owner
 }{at: map[unsafe.Pointer]*owner{}}
 
-// Own makes the calling goroutine, and those that it starts from now on, work for an owner. Their former owner is not theirs
-// any more. fail is called with an *Error, once for each download that fails while one of them waits, possibly by several
-// goroutines; it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
+// Own gives the calling goroutine, and those that it starts from now on, a new owner, which takes the place of a former one.
+// fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
+// it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
 func Own(fail func(error)) (release func()) {
 	if !resumable {
 		return func() {}
@@ -56,8 +57,8 @@ func Own(fail func(error)) (release func()) {
 	}
 }
 
-// Attempt runs f and returns its result. Where f may wait for the second part it has a goroutine of its own, and err is an
-// *Error as soon as it waits and a download has failed; f then goes on for nobody, and its result is dropped.
+// Attempt runs f and returns its result. Where f may wait for the second part, f has a goroutine of its own, and err is an
+// *Error as soon as f waits and a download has failed. f then goes on, and its result is dropped.
 func Attempt[T any](f func() T) (result T, err error) {
 	if !resumable {
 		return f(), nil

@@ -1,4 +1,5 @@
-// Package state serves what can be read and changed of an engine, as small JSON objects.
+// Package state serves states of an engine that can be read and changed, such as its
+// clock, as small JSON objects.
 package state
 
 import (

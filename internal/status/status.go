@@ -1,5 +1,5 @@
-// Package status answers requests with a Kubernetes Status in JSON, which every client of Kubernetes understands whatever
-// it accepts.
+// Package status answers requests with a Kubernetes Status in JSON, which every client of Kubernetes understands,
+// whatever its Accept header says.
 package status
 
 import (

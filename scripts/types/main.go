@@ -3,8 +3,8 @@
 //	make types
 //
 // Fields become optional by omitempty. tygo (github.com/gzuidhof/tygo) does the work. It has a module of its own here,
-// because it asks for other versions of what Kubernetes asks for, too. The results are in the repository: an editor needs
-// them, and make check says when they are not what this command writes.
+// because it requires other versions of modules that Kubernetes requires, too. The results are in the repository: an
+// editor needs them, and make check says when they are not what this command writes.
 package main
 
 import (

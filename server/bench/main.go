@@ -4,9 +4,9 @@
 //	go run ./server/bench -url https://127.0.0.1:16443 -token TOKEN
 //	go run ./server/bench -kubeconfig ~/.kube/config
 //
-// It starts bin/kubetab itself, in memory, as often as -runs says. Of the other server it measures what can be measured
-// from outside. Each client is a connection of its own over TLS and HTTP/2, without compression. Figures are p50 and p99
-// in milliseconds, and operations per second of all clients together.
+// It starts bin/kubetab itself, in memory, as often as -runs says. Of the other server it measures only what clients can
+// see. Each client is a connection of its own over TLS and HTTP/2, without compression. Figures are p50 and p99 in
+// milliseconds, and operations per second of all clients together.
 package main
 
 import (

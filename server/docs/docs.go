@@ -9,7 +9,7 @@
 // # Invariants
 //
 //   - Update changes bytes of outputs that differ, and no others.
-//   - What an update has written is what Parse reads from it again, or nothing is written.
+//   - An update is written only if Parse reads from the new file what the update has put there.
 //   - Commands run in this process, with its files. A document is a program: whoever runs one trusts its author.
 package docs
 

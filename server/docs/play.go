@@ -20,7 +20,7 @@ import (
 	"github.com/kubetab/kubetab/internal/locked"
 )
 
-// Options say how a document is run. The zero value is of use.
+// Options say how a document is run. The zero value works.
 type Options struct {
 	// Patience is how long a command that only reads is run again while it prints something else than the document
 	// says: controllers take their time, and readers do. 0 means 10 s.
@@ -33,7 +33,7 @@ const (
 	nodes = 2 // as many as a page's cluster has
 	again = 100 * time.Millisecond
 
-	// What a page's terminal has, in place of what this process has.
+	// The home folder, temporary folder and server of a page's terminal, which outputs show instead of this process's.
 	pageHome, pageTemp, pageServer = "/home/kubetab", "/tmp", "127.0.0.1:6443"
 )
 
@@ -43,7 +43,7 @@ type Outcome string
 // Outcomes of an example.
 const (
 	True    Outcome = "true"    // it prints what the document says
-	Ran     Outcome = "ran"     // the document says nothing of what it prints, or it is a file
+	Ran     Outcome = "ran"     // the document has no output for it, or it is a file
 	Differs Outcome = "differs" // it prints something else
 	Failed  Outcome = "failed"  // the document does not say so, and it has an exit code other than 0 or has not ended
 	Skipped Outcome = "skipped" // the document wants it so
@@ -55,7 +55,7 @@ type Finding struct {
 	Line    int    // of the command, from 1
 	Command string // or the name of a file
 	Outcome Outcome
-	// Why is a unified diff of what differs, or what a command has printed that failed. It ends with a line break.
+	// Why is a unified diff, or the output of a command that failed. It ends with a line break.
 	Why string
 
 	step    *step
@@ -235,7 +235,7 @@ func (p *player) play(ctx context.Context, d *Document, s *step, o Options) (Fin
 	return f, nil
 }
 
-// number is that of the document's line with the first line of e.
+// number returns the number of the document's line that has the first line of e.
 func (e *expected) number() int {
 	if e.from < len(e.in.lines) {
 		return e.in.lines[e.from].number
@@ -250,8 +250,8 @@ func joined(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// run runs the command of s, and what it ends with again as long as that only reads and prints something else than is
-// expected. ended is false for what takes longer than o.Timeout. The error is that of ctx.
+// run runs the command of s. If its last part only reads, run repeats that part as long as it prints something else
+// than expected. ended is false for a command that takes longer than o.Timeout. The error is that of ctx.
 func (p *player) run(ctx context.Context, in *session, s *step, f *Finding, o Options) (code int, ended bool, err error) {
 	first, last := split(s.command)
 	once := func(script string) (int, string, bool) {
@@ -293,7 +293,7 @@ func (p *player) run(ctx context.Context, in *session, s *step, f *Finding, o Op
 	}
 }
 
-// lines are those of what was printed, as a page's terminal shows them.
+// lines returns the lines of text as a page's terminal shows them.
 func (p *player) lines(text string) []string {
 	text = strings.TrimRight(p.stands.Replace(text), "\n")
 	if text == "" {

@@ -6,7 +6,7 @@
 //
 //	SHARES         a KV namespace
 //	WRITES, READS  rate limits
-//	TOKEN          a secret: who has it may take content down (optional)
+//	TOKEN          a secret, with which content can be taken down (optional)
 //	ASSETS         the files of the page
 package main
 

@@ -45,7 +45,7 @@ const (
 	// Those of a link with files.
 	mostFiles = 100
 	mostText  = 1_000_000
-	// mostCluster is how large a bundle's cluster may be, inflated: 64 times of what is sent.
+	// mostCluster is the largest size of a bundle's cluster, inflated: 64 times the size of the content.
 	mostCluster = 16 << 20
 )
 
@@ -118,7 +118,8 @@ func fields(of map[string]*shape) *shape { return &shape{kind: "map", fields: of
 func each(of *shape) *shape              { return &shape{kind: "array", of: of} }
 func named(of *shape) *shape             { return &shape{kind: "map", of: of} }
 
-// What docs/bundle.md says. Whether an API server can read the objects is for who opens a bundle: that takes Kubernetes.
+// The format in docs/bundle.md. Whether an API server can read the objects is checked when a bundle is opened, because
+// that takes Kubernetes.
 var (
 	envelopeShape = fields(map[string]*shape{"format": text, "version": number, "codec": text, "size": number, "body": data})
 	clusterShape  = fields(map[string]*shape{

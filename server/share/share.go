@@ -37,14 +37,15 @@ import (
 // Path is where the handler is, below the address of the page.
 const Path = "/s"
 
-// Header is that of a page's own answer when its host has a store; its value is Path without the slash. A page asks for
-// itself and looks for it: asking for Path where there is none would be an error in the browser's console.
+// Header is a header of the answer with the page when the host has a store; its value is Path without the slash. A page
+// requests its own address and looks for the header: requesting Path on a host without a store would be an error in the
+// browser's console.
 const Header = "Kubetab-Share"
 
 const (
 	// MostBytes is how large content may be, compressed as it is sent.
 	MostBytes = 256 << 10
-	// Unused is how long content is kept that nobody asks for.
+	// Unused is how long content is kept without a request for it.
 	Unused = 90 * 24 * time.Hour
 	// renewal is how old the last use may be that a record tells: a record is not written with each use.
 	renewal = 24 * time.Hour

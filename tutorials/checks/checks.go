@@ -1,5 +1,5 @@
-// Package checks compiles the CEL of lessons, for the loader that refuses what does not compile or costs too much, and
-// for the evaluator.
+// Package checks compiles the CEL of lessons, for the evaluator and for the loader, which refuses expressions that do
+// not compile or cost too much.
 //
 // The environment is the one of Kubernetes' own CEL (k8s.io/apiserver/pkg/cel/environment), with all its libraries, and
 // the variables that tutorials/README.md lists.

@@ -1,5 +1,5 @@
-// Package load reads lessons from their folders and refuses what is not one: with the file and the line of each fault, and
-// all of them at once.
+// Package load reads lessons from their folders. It refuses a folder that is no valid lesson, and reports all faults at
+// once, each with its file and line.
 package load
 
 import (

@@ -1,6 +1,6 @@
-// Package play plays lessons as a learner would who does what the solution says, and as one who takes the wrong turns that
-// a lesson names, and tells where a lesson does not do what it says. It is what tests run, and what `make lesson` does
-// while a lesson is being written.
+// Package play plays lessons: as a learner who follows the solution, and as a learner who takes the wrong turns that a
+// lesson names. It reports where a lesson does not do what it says. Tests run it, and so does `make lesson` while a lesson
+// is being written.
 //
 // The shell takes the environment of the process, so that at most one Desk of a process may be in use at a time.
 package play

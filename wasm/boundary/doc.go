@@ -1,5 +1,5 @@
-// Package boundary is where Go and JavaScript meet: the two objects that they have of each other, and how
-// values cross.
+// Package boundary is where Go and JavaScript meet: an object of each side that the other one calls, and
+// how values cross.
 //
 //	globalThis.kubetabHost    what JavaScript offers    Host calls it
 //	globalThis.kubetabEngine  what Go offers            Publish sets it

@@ -13,9 +13,9 @@ import (
 	"github.com/kubetab/kubetab/internal/status"
 )
 
-// Answered returns a handler for net/http's server that does what a bridge does for requests of its own: when next waits for
-// a part of the program that could not be downloaded, the client is answered without it, with a 503 unless the head is out
-// already. next then goes on for nobody.
+// Answered returns a handler for net/http's server that does what a bridge does for its own requests: when next waits for a
+// part of the program that could not be downloaded, the client gets an answer without next, a 503 unless the head has been
+// sent already. next then goes on, and its answer is dropped.
 func Answered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shared := &sharedWriter{w: w, header: http.Header{}}

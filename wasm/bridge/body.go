@@ -63,8 +63,8 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	}
 }
 
-// read is Read of what is there: it waits only while nothing is. consumed tells that a chunk was used up
-// and that the host is to send another.
+// read reads the bytes that have arrived. It waits only while there are none. consumed tells that a
+// chunk was used up and that the host is to send another.
 func (b *requestBody) read(p []byte) (n int, consumed bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,8 +2,8 @@
 //
 // It is to a service worker's fetch event (or to Node's HTTP server) what net/http's server is to a
 // socket, and it keeps what handlers rely on from there: implicit 200, Content-Length, HEAD, sniffed
-// types, flushing, a context that ends with the client. It knows nothing of Kubernetes but how to word
-// a Status, and nothing of syscall/js: the host is an interface, so that all of this is tested natively.
+// types, flushing, a context that ends with the client. Of Kubernetes it knows only the format of a
+// Status, and nothing of syscall/js: the host is an interface, so that all of this is tested natively.
 //
 //	host                                    bridge                             handler
 //	Request(id, method, url, headers, body) --> stream --> goroutine  -------> ServeHTTP
@@ -216,7 +216,7 @@ func (s *stream) serve(method, url string, headers []string) {
 	outcome = s.handle(w, method, url, headers)
 }
 
-// giveUp tells the host that the request fails with err, while the handler goes on for nobody.
+// giveUp tells the host that the request fails with err. The handler goes on, and its answer is dropped.
 func (s *stream) giveUp(err error) {
 	if s.bridge.forget(s.id, s) != nil {
 		s.last(err, func() error { return s.bridge.host.Abort(s.id, err.Error()) })

@@ -154,16 +154,16 @@ export class Engine {
   #settleStarted;
   #settleExited;
 
-  /** @internal Tells that somebody asks something. */
+  /** @internal Called when a request is made. */
   asked = () => {};
   /** Has a program that will be frozen forget the rest of its module; see restOnDemand. */
   leaveRest;
 
   /** The module's linear memory. */
   memory;
-  /** Why what was kept is of no use, if it is not. */
+  /** Why the kept entries cannot be used; undefined when they can. */
   refusedKept;
-  /** What of another build's cluster was not taken over, a line for each; undefined when none was taken over. */
+  /** The objects of another build's cluster that could not be taken over, a line for each; undefined when no cluster was taken over. */
   leftOut;
   /** The exit code, once the program has ended. */
   code;

@@ -20,9 +20,10 @@
 //	  toolexec link      Go's linker with a file changed              -toolexec
 //	  stamp              a sum over what all this was made from
 //
-// It holds that: build/patch is whole or absent, because it is made beside and renamed; an upstream file
-// that is not the one on the list ends the tool with what to do; when nothing changed nothing is written.
-// The native build uses unmodified upstream modules and never sees any of this.
+// It holds that: build/patch is whole or absent, because it is made beside and renamed; if an upstream
+// file differs from the one on the list, the tool ends with a message that says what to do; when nothing
+// has changed, nothing is written. The native build uses unmodified upstream modules and never sees any
+// of this.
 package main
 
 import (

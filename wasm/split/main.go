@@ -3,8 +3,8 @@
 //	go run ./wasm/split -profile wasm/split/hot.txt -rest build/wasm/rest.wasm -o build/wasm/kubetab.wasm build/wasm/whole.wasm
 //
 // A profile says which functions the first part has: those that an engine calls once it has started. The
-// second has the others, most of them for things that happen once, before the snapshot is taken, or that few
-// ask for; it is fetched when one of them is called. See cut for how the parts fit together.
+// second part has the others, most of them for work that is done once, before the snapshot is taken, or for
+// rare requests. It is fetched when one of its functions is called. See cut for how the parts fit together.
 //
 //	go run ./wasm/split -mark -o build/wasm/marked.wasm build/wasm/whole.wasm
 //

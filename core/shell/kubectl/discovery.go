@@ -94,8 +94,8 @@ func (d *Discovery) serverETag(ctx context.Context, command string) (string, err
 	r.Header.Set("Accept", aggregated)
 	r.Header.Set("Authorization", "Bearer "+d.cluster.Token)
 	r.Header.Set("User-Agent", checkerAgent)
-	// For the page's list of requests: it is none that kubectl would make, but one
-	// that a command of it has caused.
+	// For the list of requests: kubectl itself would not make this request, but
+	// one of its commands has caused it.
 	r.Header.Set("Kubetab-Client", "discovery-check")
 	r.Header.Set("Kubectl-Command", command)
 	if d.etag != "" {

@@ -6,8 +6,8 @@
 //	                    |                                    ^
 //	                    +--> discovery, REST mapper <--------+  one Discovery for all commands
 //
-// It is no kubectl of our own: what differs is what a command may do to the
-// process it runs in.
+// It is no kubectl of our own. Only the effects of a command on its process
+// differ.
 //
 // Invariants:
 //
@@ -19,6 +19,6 @@
 //     It is asked for again when the server's has another ETag, or when a command
 //     meets a type that is not there. The request bears the name of the command
 //     that needs it.
-//   - OpenAPI documents are kept by the hash in their URLs. What apply has parsed
-//     of them is kept until it was not used for 20 s.
+//   - OpenAPI documents are kept by the hash in their URLs. The parsed documents
+//     that apply uses are kept until they were not used for 20 s.
 package kubectl

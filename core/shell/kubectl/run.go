@@ -26,9 +26,9 @@ import (
 // shows that of a program which ends by SIGINT.
 const Interrupted = 130
 
-// patience is how long a command may take to end when its requests have. One
-// that still waits then - for a retry of an informer that nobody stops - is
-// left behind: it can neither be seen nor ask for anything any more.
+// patience is how long a command may take to end when its requests have. A command that still
+// waits then, for example for the retry of an informer that nothing stops, is left behind: its
+// output is dropped and its requests fail.
 const patience = 300 * time.Millisecond
 
 // Command is one command line.
@@ -216,7 +216,7 @@ func (g gated) Write(b []byte) (int, error) {
 	return g.Writer.Write(b)
 }
 
-// Fd is that of the terminal behind the writer, as os.File's.
+// Fd returns the file descriptor of the terminal behind the writer, as os.File's does.
 func (g gated) Fd() uintptr {
 	if f, ok := g.Writer.(interface{ Fd() uintptr }); ok {
 		return f.Fd()

@@ -146,8 +146,9 @@ var varying = []struct {
 	{regexp.MustCompile(`[ \t]+\n`), "\n"},
 }
 
-// Normal returns output with what varies replaced. replace are pairs of what is
-// known to vary in this run, such as the home folder, and what stands for it.
+// Normal returns output with the text that varies replaced. replace are pairs
+// of a text that varies in this run, such as the home folder, and its
+// replacement.
 func Normal(output string, replace ...string) string {
 	output = strings.NewReplacer(replace...).Replace(output)
 	if output != "" && !strings.HasSuffix(output, "\n") {

@@ -31,20 +31,21 @@ func Lost(err error) (dns bool, text string) {
 // roundTripper is a System as http.Client wants it.
 type roundTripper struct{ System }
 
-// authoritiesKey is that of the authorities which whoever sends a request trusts.
+// authoritiesKey is the context key of the certificate authorities that the sender of a
+// request trusts.
 type authoritiesKey struct{}
 
-// trusting returns a context for requests to servers that one of the authorities
-// has vouched for, certificates in PEM.
+// trusting returns a context for requests to servers whose certificate one of
+// the authorities has signed. authorities are certificates in PEM.
 func trusting(ctx context.Context, authorities []byte) context.Context {
 	return context.WithValue(ctx, authoritiesKey{}, authorities)
 }
 
-// CheckAuthority stands for what TLS does with a server's certificate: nothing is
-// encrypted on the way of a request that stays in the process. authority gives the
-// one that has signed it, in PEM. It returns x509.UnknownAuthorityError when whoever
-// sends r does not trust that, nil when it does or does not mind, as with curl -k,
-// and authority's errors.
+// CheckAuthority takes the place of TLS's check of a server's certificate: a request
+// that stays in the process is not encrypted. authority returns the CA that has
+// signed the certificate, in PEM. CheckAuthority returns x509.UnknownAuthorityError
+// when the sender of r does not trust that CA, nil when the sender trusts it or does
+// not check, as with curl -k, and authority's errors.
 func CheckAuthority(r *http.Request, authority func() ([]byte, error)) error {
 	trusted, minds := r.Context().Value(authoritiesKey{}).([]byte)
 	if !minds {

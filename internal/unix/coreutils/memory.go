@@ -68,7 +68,7 @@ func (h *held) remove(text string) { *h -= held(len(text) + perLine) }
 var (
 	// process is the account of the process's programs: its memory is one.
 	process = &account{growth: 512 << 20}
-	// mostLive is what they may grow to little by little.
+	// mostLive is the limit up to which programs may grow little by little.
 	mostLive uint64 = math.MaxUint64
 	// sharedFor is how long what was alive when a program began counts for the programs
 	// that begin beside it. Natively an engine that starts takes some hundred MB.
@@ -102,8 +102,8 @@ const (
 	forgotten = time.Minute
 )
 
-// account is what programs may take of the process together. With a limit for each,
-// a few that double at once take a multiple of it.
+// account limits the memory that all programs of the process take together. With a
+// limit for each program, a few that double at once would take a multiple of it.
 type account struct {
 	growth uint64 // by how much live objects may grow
 
@@ -286,8 +286,8 @@ func (m *Memory) End() {
 	}
 }
 
-// inUse returns the bytes of what the last collection has found alive, and of that
-// with what came since.
+// inUse returns the bytes of the objects that the last collection has found alive,
+// and the bytes of these and all objects allocated since.
 func inUse() (live, all uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
@@ -309,9 +309,9 @@ func settled(live uint64) uint64 {
 	return live
 }
 
-// Step looks unless somebody has just done so. Before that it lets others run, because a
-// goroutine that allocates nothing gives way to no other on js/wasm, and waits for
-// programs that end because they took too much.
+// Step looks at the memory unless that has just been done. Before that it lets others
+// run, because a goroutine that allocates nothing gives way to no other on js/wasm, and
+// waits for programs that end because they took too much.
 func (m *Memory) Step(ctx context.Context) {
 	if time.Since(time.UnixMilli(m.looked.Load())) <= lookAtSteps {
 		return

@@ -1,5 +1,5 @@
-// Package pages gives the memory back that a program's own file takes: what is mapped of it comes again from the system's
-// cache when it is needed. It links nothing of Kubernetes.
+// Package pages gives back the memory into which the program's own file is mapped. Pages that are needed again come from
+// the system's cache. It links nothing of Kubernetes.
 package pages
 
 import (

@@ -1,4 +1,5 @@
-// Command lessons turns tutorials/ into what others read.
+// Command lessons turns tutorials/ into the files that
+// the page and people read.
 //
 //	go run ./tutorials/cmd/lessons -out DIR    the files that the page fetches
 //	go run ./tutorials/cmd/lessons -coverage   tutorials/COVERAGE.md

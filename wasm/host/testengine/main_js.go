@@ -1,5 +1,5 @@
-// Command testengine is a bridge with a handler that does on demand what an API server does seldom. It is what
-// the tests of the host run: it builds in seconds and starts in milliseconds.
+// Command testengine is a bridge with a handler that does on demand what an API server does seldom. The tests
+// of the host run it, because it builds in seconds and starts in milliseconds.
 package main
 
 import (
