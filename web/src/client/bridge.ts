@@ -1,8 +1,8 @@
 import { uniqueName } from './unique';
 
 /**
- * Carries MessagePorts over a BroadcastChannel, which cannot transfer them: for browsers without SharedWorker, where
- * the engine lives in a worker of one tab and the other tabs have no other thread-to-thread way to it.
+ * Carries MessagePorts over a BroadcastChannel, which cannot transfer them: for browsers without SharedWorker. There
+ * the engine lives in a worker of one tab, and the other tabs have no other way to send messages to that worker.
  *
  *   follower's port ⇄ wire ⇄ BroadcastChannel ⇄ wire ⇄ port in the engine worker
  *

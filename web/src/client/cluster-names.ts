@@ -30,8 +30,8 @@ export function preparedCluster(folder: string): string {
 }
 
 /**
- * What tells a cluster's things from those of others, at the end of a name; nothing for `OWN`. No path of an address has
- * braces.
+ * The ending that tells the names of a cluster's databases, locks and channels from those of other clusters; empty for
+ * `OWN`. No path of an address has braces.
  */
 export function suffixOf(cluster: string): string {
   return cluster === OWN ? '' : `{${cluster}}`;
@@ -39,7 +39,7 @@ export function suffixOf(cluster: string): string {
 
 const WORKER = 'kubetab';
 
-/** The name of a worker whose engine is nobody's but its page's, and keeps nothing: that of an embed. */
+/** The name of the worker of an embed: its engine serves one page and keeps nothing. */
 export const ALONE = 'kubetab alone';
 
 /** The name of the engine's worker, by which browsers and the worker itself tell it from those of other clusters. */
@@ -60,9 +60,9 @@ export function clusterOfWorker(name: string): string {
 }
 
 /**
- * The name of an engine where tabs elect its home. A SharedWorker needs none: browsers tell two of them apart by the
- * addresses of their scripts, which are those of a folder and a build. An engine of another folder or with another module
- * is another engine, which does not answer.
+ * The name of an engine where tabs elect its home. A SharedWorker needs no such name: browsers tell two of them apart
+ * by the addresses of their scripts, which differ between folders and between builds. An engine of another folder or
+ * with another module has another name, and does not answer.
  *
  * @param folder path of the site
  * @param module the hashed name of the module

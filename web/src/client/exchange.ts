@@ -23,13 +23,13 @@ export interface StreamCount {
  * Sends one request and resolves as soon as the head has arrived, which for a watch is before
  * its first event. Used by pages that talk to the engine directly and, unchanged, by the service worker.
  *
- * @param exchanges those of the control port to the engine worker
+ * @param exchanges of the control port to the engine worker
  * @param request method, headers, body and signal; its URL is not used
  * @param url path and query as the API server shall see them
  * @param lost aborted when the worker at the other end has died
  * @param streams told when the response is not whole with its head
  * @returns the response. Its body fails when the engine dies later, and cancels the request when it is cancelled.
- *   When the engine dies before the head, a 503 Status, so that both transports give the same.
+ *   When the engine dies before the head, the response is a 503 Status, so that both transports give the same.
  * @throws what `request.signal` was aborted with, and what reading the request's body throws
  */
 export async function exchange(

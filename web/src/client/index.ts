@@ -1,6 +1,6 @@
 import type { EngineLink } from './link';
 
-/** What may be said of a request; the meaning of each field is that of `fetch`. */
+/** The options of a request; each field means what it means in `fetch`. */
 export interface ApiRequestInit {
   readonly method?: string;
   readonly headers?: HeadersInit;

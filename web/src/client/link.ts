@@ -13,9 +13,9 @@ import { uniqueName } from './unique';
 import { PROTOCOL } from './version';
 
 /**
- * One party's connection to the engine worker: the control port, what the engine says of its state, and the certainty
- * of hearing when the worker dies. The worker holds a Web Lock while it lives; being granted that lock is the news of
- * its death, which no message could bring.
+ * One client's connection to the engine worker: the control port, the state that the engine reports, and the death of
+ * the worker. The worker holds a Web Lock while it lives. A client that is granted this lock knows that the worker
+ * has died, which no message could tell.
  */
 export class EngineLink {
   readonly #port: MessagePort;
@@ -101,7 +101,7 @@ export class EngineLink {
     this.#send({ type: 'restart', objects, ...(settings && { settings }) });
   }
 
-  /** For who knows that there is no worker at the other end. */
+  /** For callers that know that there is no worker at the other end. */
   lose(why: string): void {
     this.#abandon(why);
   }

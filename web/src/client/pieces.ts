@@ -1,5 +1,6 @@
 /**
- * The pieces of a body as they arrive; WebKit has no ReadableStream that can be iterated. Who stops reading cancels it.
+ * The pieces of a body as they arrive; WebKit has no ReadableStream that can be iterated. A reader that stops early
+ * cancels the body.
  *
  * @param body null, as that of an answer without one, has no pieces
  * @throws whatever the body breaks with

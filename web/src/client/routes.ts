@@ -10,7 +10,7 @@ const PAGE_WAIT_MS = 3000;
 /** How long an engine may take to answer on a port that a page has given: it may be busy with its own start. */
 const ENGINE_WAIT_MS = 30_000;
 
-/** What a service worker knows of who asks: of its `Client` what is looked at here. */
+/** The fields of a service worker's `Client` that are used here. */
 export interface Asker {
   readonly id: string;
   readonly type: string;
@@ -39,10 +39,11 @@ export interface NoRoute {
  *
  *   client ──▶ cluster ──▶ port to the cluster's engine
  *
- * Both arrows are what pages have told, and are lost whenever the browser stops the service worker: a page that is not
- * known is then asked, and its request waits. A page's cluster never changes. A client that is no page of the site (a
- * worker, an answer that is opened as a document) has no cluster of its own: the request can name one. Otherwise it is
- * that of all open pages, and an answer that is looked at as a document comes from the visitor's own if they differ.
+ * Pages have told the service worker both arrows. They are lost whenever the browser stops the service worker: it then
+ * asks a page whose cluster it does not know, and the page's request waits. A page's cluster never changes. A client
+ * that is no page of the site (a worker, an answer that is opened as a document) has no cluster of its own: the
+ * request can name one. Otherwise it is the cluster of all open pages. If these differ, an answer that is opened as a
+ * document comes from the visitor's own cluster.
  */
 export class Routes<A extends Asker> {
   readonly #site: Site<A>;
@@ -81,7 +82,7 @@ export class Routes<A extends Asker> {
   }
 
   /**
-   * @param client the id that the browser gives to who asks; empty where it gives none
+   * @param client the id that the browser gives to the client of the request; empty where it gives none
    */
   async of(client: string, request: Request): Promise<EngineLink | NoRoute> {
     const named = request.headers.get(CLUSTER_HEADER);

@@ -10,7 +10,8 @@ import type { Words } from './words';
 const CODE = '##CODE##';
 
 /**
- * The lines of shell that a snippet's block means: with its files, in its template.
+ * The lines of shell that a snippet runs: those of its block, in its template, with its
+ * files.
  *
  * @throws Error with a sentence when one of these is not there
  */

@@ -3,7 +3,7 @@ import type { Piece } from './run';
 import type { Kind } from './source';
 import { styled } from './style';
 
-/** Lines of output that there is room for, where the text says nothing of what to expect: kubectl apply prints few. */
+/** Height of the output in lines, where there is no expected output: kubectl apply prints few. */
 const LINES: Readonly<Record<Kind, number>> = { shell: 5, yaml: 3 };
 /** Of 13px/1.5, with the box around them, in pixels. */
 const heightOf = (lines: number) => Math.round(lines * 19.5) + 16;
@@ -12,14 +12,14 @@ const heightOf = (lines: number) => Math.round(lines * 19.5) + 16;
 const MOST = 500_000;
 
 /**
- * The room for what a snippet prints. It is made once, where what is expected stood or below the bar, and keeps its height:
- * neither what comes nor that it ends moves the page.
+ * The element with the output of a snippet. It is made once, in the place of the expected output or below the bar, and
+ * keeps its height: neither new output nor the end of a command moves the page.
  */
 export class Output {
   /** Is below the bar, unless something is expected. */
   readonly element = make('pre', 'output');
   readonly #expected: HTMLElement | null;
-  /** Holds the output in the place of what is expected. */
+  /** Holds the output in the place of the expected output. */
   #place: HTMLElement | null = null;
   #size = 0;
 
@@ -36,7 +36,7 @@ export class Output {
     return this.#place;
   }
 
-  /** Whether the room of what is expected is to be taken: what stands there is hidden then. */
+  /** Whether the output takes the place of an expected output, which is hidden then. */
   get isTaken(): boolean {
     return this.#expected !== null;
   }

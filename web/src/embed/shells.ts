@@ -57,7 +57,7 @@ export async function inTurn<T>(
     return await run();
   } finally {
     shell.busy--;
-    // Who gives up before its turn lets nobody past those before it.
+    // A command that gives up before its turn lets no other command pass those before it.
     void before.then(leave);
   }
 }

@@ -2,8 +2,8 @@ import type { FromExchange } from '../protocol';
 import type { Outbox } from './outbox';
 
 /**
- * What is said of changes of the cluster: each message waits until the browser has kept what happened before it, so that what
- * was acknowledged is there after the tab's processes were killed. Messages stay in their order.
+ * Messages that acknowledge changes of the cluster. Each waits until the browser has stored the changes before it, so
+ * that acknowledged changes are there after the tab's processes were killed. Messages stay in their order.
  */
 export class Acknowledged implements Pick<Outbox, 'post'> {
   readonly #outbox: Pick<Outbox, 'post'>;

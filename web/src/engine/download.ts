@@ -169,7 +169,7 @@ export function transferSize(response: Response, info: FileInfo): number {
 }
 
 /**
- * Adds up what several downloads tell of themselves.
+ * Adds up the progress of several downloads.
  *
  * @param awaited what is certain to come counts before it has begun: the whole is not there when another part is. Null
  *   for what may not be fetched at all.

@@ -34,7 +34,7 @@ function overdueWords(output: string): string {
 }
 
 /**
- * The one engine of this worker: starts it, knows what it is doing, gives it requests, starts it again when asked to.
+ * The one engine of this worker: starts it, knows its state, passes requests to it, and restarts it when asked to.
  */
 export class Keeper {
   /** Called on every change. Progress of the download is limited to a few calls per second. */

@@ -40,8 +40,8 @@ export interface Earlier {
  * its engine has left is given to the first engine of this build, and is there until that one has become ready with it.
  * Other clusters have other folders (see database.ts), and are not looked at here.
  *
- * With each transaction goes a sum of the names of all entries that are there afterwards, so that one which the browser has
- * lost is noticed, and not taken for one that a later one has superseded: the cluster is left as it is then.
+ * Each transaction stores a checksum of the names of all entries that are there afterwards. It tells an entry that the
+ * browser has lost from an entry that a later one has superseded. If one is lost, the cluster is left as it is.
  *
  * Entries are written in the order in which Go names them, in transactions of what has come together since the last
  * one began; so what is there is always a state that the cluster had. A first change is written at once, and so is one whose
@@ -294,9 +294,9 @@ export class Kept {
   }
 
   /**
-   * Resolves when everything that was given to keep until now is in the database, or cannot be now, which `onUnkept` tells.
-   * The browser has it then, and has it after the processes of the tab and of the browser are killed; that it is on the
-   * disk when the machine fails nobody promises. A database that does not answer is waited for LONGEST milliseconds.
+   * Resolves when everything that was given to keep until now is in the database, or cannot be now, which `onUnkept`
+   * tells. The browser has it then, and still has it after the processes of the tab and of the browser are killed.
+   * After a failure of the machine it may be lost. A database that does not answer is waited for LONGEST milliseconds.
    *
    * @returns null when there is nothing to wait for
    */

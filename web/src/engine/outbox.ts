@@ -1,6 +1,6 @@
 import type { FromExchange } from '../protocol';
 
-/** So many pieces of streams go at once in a turn: somebody may be waiting for each. What comes of more goes together. */
+/** So many pieces of streams go at once in a turn: a client may wait for each. Further pieces of the turn go together. */
 const AT_ONCE = 4;
 
 /** How long a piece may wait for others, in ms: one call of a turn of Go's may take longer. */
@@ -10,8 +10,8 @@ const PATIENCE = 10;
 const WORTH_HANDING_OVER = 16 * 1024;
 
 /**
- * What the engine says to one party of its requests. Each message is a task in the party's thread, which is nothing for
- * an answer and too much for the events of two hundred watches: those of one turn of the event loop go together.
+ * The engine's messages about requests to one client thread. Each message is a task in that thread, which costs little
+ * for an answer and too much for the events of two hundred watches: messages of one turn of the event loop go together.
  */
 export class Outbox {
   readonly #port: Pick<MessagePort, 'postMessage'>;

@@ -5,9 +5,9 @@ import type { Keeper } from './keeper';
 import { Outbox } from './outbox';
 
 /**
- * Who talks to this worker: pages and the service worker, each over a control port that begins with `Hello`. A party
- * that dies without a word is found through the Web Lock it named, and its requests are ended: a closed tab must not
- * leave watches running.
+ * The parties of this worker: pages and the service worker, each with a control port that begins with `Hello`. The
+ * worker notices the death of a party by the Web Lock that the party has named, and ends its requests: a closed tab
+ * must not leave watches running.
  */
 export class Parties {
   readonly #keeper: Keeper;

@@ -28,8 +28,8 @@ export interface ProgramEvents {
 
 /**
  * One run of the Go program, from the download to its end. It goes on from the snapshot where there is one that fits,
- * and starts from nothing otherwise. Whatever ends it - a panic, an exit, a trap of WebAssembly,
- * a download that fails - is reported once, with all the words there are.
+ * and starts from nothing otherwise. Whatever ends it - a panic, an exit, a trap of WebAssembly, a download that
+ * fails - is reported once, with all that is known about it.
  */
 export class Program {
   readonly #events: ProgramEvents;

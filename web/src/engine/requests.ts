@@ -6,8 +6,8 @@ import type { Outbox } from './outbox';
 import type { KubetabEngine } from './seam';
 
 /**
- * The requests in flight. A party has numbers for its own, and Go has one for each of all: nothing of JavaScript stays
- * in Go's hands when a request is over.
+ * The requests in flight. A party numbers its own requests, and Go has one number for each request of all parties. Go
+ * therefore keeps no JavaScript value of a request that is over.
  *
  *   party ◀── Outbox, numbers of the party ──▶ InFlight ◀── kubetabHost / kubetabEngine, numbers of all ──▶ Go
  */

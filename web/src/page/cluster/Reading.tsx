@@ -10,8 +10,9 @@ interface ReadingProps {
 }
 
 /**
- * Why nothing is here yet. A watch that begins with what there is asks etcd for the newest revision
- * (k8s.io/apiserver/pkg/storage/cacher), so that it waits as long as etcd is stopped: then a button starts it.
+ * Why there are no objects yet. A watch that begins with the existing objects asks etcd for the newest
+ * revision (k8s.io/apiserver/pkg/storage/cacher), so it waits as long as etcd is stopped. A button then starts
+ * etcd.
  */
 export function Reading({ state, loading }: ReadingProps) {
   if (state === 'waiting') return <p class="empty">{words.table.waiting}</p>;

@@ -10,8 +10,8 @@ import { words } from './words';
 
 /**
  * What the palette finds in the cluster: kinds, namespaces, and the objects of all kinds. Objects come from the watches
- * of metadata that the list of kinds counts with; those that it does not hold are opened with the palette and end a
- * while after it.
+ * of metadata that the list of kinds counts with; for kinds that it does not count, watches begin when the palette is
+ * opened, and end a while after it was closed.
  */
 
 const META = metadata<KubeObject>();

@@ -12,8 +12,8 @@ const CHANGES: Readonly<Record<number, RegExp>> = {
 };
 
 /**
- * Says when to ask again. A watch that is forbidden stays so until somebody changes rights, and one of an unknown resource
- * until somebody defines it: both are requests, which the engine's log tells.
+ * Tells when to repeat a refused watch. A forbidden watch stays forbidden until a request changes rights, and a watch
+ * of an unknown resource fails until a request defines it. The engine's request log tells of both.
  */
 export class Refusals {
   readonly #waiting = new Set<(record: Pick<RequestRecord, 'method' | 'path'>) => void>();

@@ -7,13 +7,13 @@ import { onRecord } from '../requests/log';
 import { Refusals } from './refusals';
 
 /**
- * Everything the view shows comes from watches that begin with what there is (`sendInitialEvents`): one request per
- * collection, no list beside it, and never one large answer to parse at once.
+ * Everything the view shows comes from watches that begin with the existing objects (`sendInitialEvents`): one
+ * request per collection, no list beside it, and never one large answer to parse at once.
  *
  *   useWatch(path) ── acquire ──▶ Watch ── GET ...?watch=1&sendInitialEvents=true ──▶ engine
  *         ◀── snapshot signal, at most one for every PACE ──┘
  *
- * Parts of the page that look at the same collection share its watch; it ends a while after the last has gone.
+ * Components that show the same collection share its watch; it ends a while after the last of them was removed.
  */
 export interface Snapshot<T> {
   /** `loading` until the first complete picture; `refused` and `broken` come with words, and with what was known. */

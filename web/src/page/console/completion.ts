@@ -61,8 +61,8 @@ const MOST = 50;
 const FRESH_MS = 15_000;
 
 /**
- * What could be meant by the path typed so far: groups and resources from the server's discovery, names from lists of
- * metadata. What the server does not know is not suggested.
+ * Completions of the path typed so far: groups and resources from the server's discovery, names from lists of
+ * metadata. Nothing is suggested that the server does not know.
  *
  * @throws nothing: a server that cannot be asked gives fewer suggestions
  */

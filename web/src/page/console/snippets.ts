@@ -1,8 +1,8 @@
 import type { Draft } from './draft';
 
 /**
- * The request as a command for a terminal. A terminal cannot reach into a tab, so it is addressed to what `kubectl
- * proxy` opens, which is where the same request works against any cluster.
+ * The request as a command for a terminal. A terminal cannot reach into a tab, so the command goes to the address
+ * of `kubectl proxy`, where the same request works against any cluster.
  */
 export function asCurl({ method, path, headers, body }: Draft): string {
   const parts = ['curl'];

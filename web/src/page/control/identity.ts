@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
 /**
- * Who the page's own requests are from. The engine takes a request without credentials for the administrator's; the
- * others are the administrator impersonating them, which is what `kubectl --as` does and what the inspector shows.
+ * The user of the page's own requests. The engine takes a request without credentials for the administrator's. For
+ * other users the administrator impersonates them, which is what `kubectl --as` does and what the inspector shows.
  */
 export interface Identity {
   readonly kind: 'admin' | 'user' | 'service-account';

@@ -19,8 +19,8 @@ const PATH = '/kubetab/identity';
 
 /**
  * Keeps the identity of the page and the current context of the terminal's kubeconfig the same, whichever of them is
- * changed. An engine that starts is told who the page is, and tells it who kubectl is if the page is the administrator.
- * To be called once.
+ * changed. An engine that starts is told the identity of the page. If that is the administrator, the page takes over
+ * the identity of kubectl instead. To be called once.
  */
 export function shareIdentity(): void {
   let inTerminal = '';

@@ -19,10 +19,11 @@ export interface Frame {
 }
 
 /**
- * Has an engine for the page that frames this one: begins it at once, or when that page asks. The engine lives in a worker
- * of this frame and keeps nothing. To be called once.
+ * Runs an engine for the page that frames this one: starts it at once, or when that page asks for it. The engine lives
+ * in a worker of this frame and keeps nothing. To be called once.
  *
- * Of all messages to this window, those of the framing page count, as long as it is of the origin of the first.
+ * Of all messages to this window, only those of the framing page count, as long as that page has the origin of the
+ * first message.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is long because all that follows shares the state of one engine
 export function openFrame(query: URLSearchParams): Frame {

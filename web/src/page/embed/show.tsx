@@ -9,8 +9,8 @@ import { openFrame } from './frame';
 import { isEmbedPane, Panes } from './Panes';
 
 /**
- * The page of embed.html: an engine for the page that frames it, with the workbench, some of its panes, or nothing to be
- * seen. To be called once.
+ * The page of embed.html: an engine for the page that frames it, and the workbench, some of its panes, or an empty
+ * document. To be called once.
  *
  *   embed.html                            the workbench, with an engine that begins at once
  *   embed.html?panes=terminal,picture     these panes

@@ -209,8 +209,8 @@ function onReady(): void {
 }
 
 /**
- * A control port for another party, the service worker or the worker of a script. It leads to the engine as soon as there
- * is a link: what is said before the worker's welcome is not heard.
+ * A control port for another party, the service worker or the worker of a script. It leads to the engine as soon as
+ * there is a link: messages before the worker's welcome are lost.
  */
 export function lendPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();

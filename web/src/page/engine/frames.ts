@@ -43,7 +43,8 @@ export class JsonFrames {
 }
 
 /**
- * The objects of a watch's body, each as it arrives, until it ends or is aborted. Who stops reading closes the watch.
+ * The objects of a watch's body, each as it arrives, until it ends or is aborted. A reader that stops early closes the
+ * watch.
  *
  * @throws whatever the body breaks with
  */

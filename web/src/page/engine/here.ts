@@ -6,8 +6,8 @@ import { siteStorage, tabStorage } from './storage';
 export const scope = new URL('./', document.baseURI);
 
 /**
- * The cluster that this document is in, for as long as it lives; another one is a reload away. public/early.js has found
- * it in the address, or in what the tab was in before, and the engine of it has begun.
+ * The cluster that this document is in, for as long as the document lives; going to another cluster reloads the page.
+ * public/early.js has found it in the address or in the tab's sessionStorage, and has started its engine.
  */
 export const clusterHere = named(document.documentElement.dataset.cluster);
 
@@ -83,8 +83,8 @@ export function titled(): string[] {
 const USED = `kubetab-in ${scope.pathname}`;
 
 /**
- * Says to other tabs, as long as this document lives, that it is in its cluster, and hears of titles. Notes for this tab
- * which cluster it is in.
+ * Tells other tabs, as long as this document lives, which cluster it is in, and receives the titles of clusters. Notes
+ * for this tab which cluster it is in.
  */
 export function holdCluster(): void {
   if (kindOf(clusterHere) === 'own') tabStorage.keepText(LAST_OWN, clusterHere);

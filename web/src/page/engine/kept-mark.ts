@@ -3,8 +3,8 @@ import { nameHere } from './name-here';
 import { siteStorage } from './storage';
 
 /*
- * A mark for each cluster of which the browser keeps something. A browser that deletes databases when the disk is nearly full
- * leaves such small items alone, so that a mark without a cluster tells what has happened.
+ * A mark for each cluster that the browser keeps. A browser that deletes databases when the disk is nearly full leaves
+ * such small items alone, so that a mark without a cluster tells what has happened.
  */
 
 const keyOf = (cluster: string) => nameHere(`kubetab.kept${suffixOf(cluster)}`);

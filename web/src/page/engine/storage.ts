@@ -19,7 +19,7 @@ class WebStorage {
   }
 
   /**
-   * What `keep` was given, which another version of the page may have written, or anybody.
+   * The value that `keep` has stored under a key. Another version of the page may have written it, or anybody.
    *
    * @returns null where nothing is kept under the key, it is no JSON, or storage is closed
    */

@@ -2,8 +2,8 @@ import { catalogue } from '../language/language';
 
 export const english = {
   /**
-   * What the engine, its workers and the log of requests say of themselves: it comes in English, and these are our own
-   * sentences. What they quote - a panic, an error of Kubernetes - stays as it is.
+   * Translations of what the engine, its workers and the log of requests say about themselves in English. Only our own
+   * sentences are translated. What these quote - a panic, an error of Kubernetes - stays as it is.
    */
   said: (text: string): string => text,
 };

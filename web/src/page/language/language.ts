@@ -12,8 +12,8 @@ import { LANGUAGES, type Language, language } from './current';
  *   words.ts     const english = {...}          words = catalogue(english, (chinese) => chinese.files)
  *   words.zh.ts  const chinese: Words = {...}   collected in chinese.ts
  *
- * What reads `words` while it is drawn is drawn again when the language changes. What the API server, kubectl or an
- * object says stays as it was said; such places are marked translate="no".
+ * A component that reads `words` while it is drawn is drawn again when the language changes. What the API server,
+ * kubectl or an object says stays as it was said; such places are marked translate="no".
  */
 
 const KEY = nameHere('kubetab.language');

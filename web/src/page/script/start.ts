@@ -4,7 +4,7 @@ import { identity, identityHeaders } from '../control/identity';
 import { lendPort, scope, untilReady } from '../engine/cluster';
 import { words } from './words';
 
-/** What the one who starts a script hears of it. */
+/** What the caller is told of a script that it starts. */
 export interface ScriptEvents {
   /** `left`: how many lines came too fast and are not among these. */
   onOutput(lines: readonly OutputLine[], left: number): void;

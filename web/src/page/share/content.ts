@@ -38,7 +38,8 @@ export function packId(id: string): string {
 }
 
 /**
- * Reads what anybody may have written. A bundle is only bytes here: the engine reads it.
+ * Reads content that anybody may have written. A bundle is only bytes here: the engine
+ * reads it.
  *
  * @throws UnreadableLink
  */

@@ -72,7 +72,7 @@ export function decode(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Reads what anybody may have written. Nothing is inflated beyond what a link may hold.
+ * Reads content that anybody may have written. Nothing is inflated beyond what a link may hold.
  *
  * @param packed what follows `#shared/`
  * @throws UnreadableLink

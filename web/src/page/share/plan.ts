@@ -14,7 +14,7 @@ export interface Planned extends SharedFile {
 }
 
 /**
- * Nothing that is there is touched: a name that is taken is left to whom it belongs.
+ * No existing file is changed: a new file whose name is taken gets another name.
  *
  * @param there the files of the editor
  * @param others paths of files that the editor does not show
@@ -36,9 +36,9 @@ export function planOf(
 }
 
 /**
- * Names that a manifest never has and that could do harm: out of the folder; hidden, because a shell runs some of these
- * by itself; with a dash first, because commands take them for options; with letters that cannot be seen or turn others
- * around, because they are read as what they are not.
+ * Names that a manifest never has and that could do harm: names that lead out of the folder; hidden names, because a
+ * shell runs some hidden files by itself; names with a dash first, because commands take them for options; names with
+ * letters that cannot be seen or turn others around, because people misread them.
  */
 export function isHostile(path: string): boolean {
   const parts = path.split('/');

@@ -2,8 +2,8 @@ import { effect, signal } from '@preact/signals';
 import { ready } from '../engine/cluster';
 
 /**
- * While it is true no shell is opened, although the engine is ready: a lesson has yet to make what it begins with, and to
- * name the namespace that lines are for. What is typed meanwhile waits, as it does for the engine.
+ * While this is true, no shell is opened although the engine is ready: a lesson has yet to create its first objects,
+ * and to set the namespace of commands. Typed text waits meanwhile, as it waits for the engine.
  */
 export const shellHeld = signal(false);
 

@@ -1,6 +1,7 @@
 /**
  * What the shell tells the page between the bytes for the screen: OSC sequences with this number, a kind, and fields in
- * base64. The engine lets nobody else's through, so that a log line cannot speak to the page.
+ * base64. The engine drops such sequences in the output of commands, so that a log line cannot send messages to the
+ * page.
  */
 export const MESSAGE_OSC = 7373;
 

@@ -8,8 +8,8 @@ const MOST = 4000;
 const SEQUENCES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07/g;
 
 /**
- * Whether the shell reads a line or runs one, as its output tells: Enter begins a new row, then comes a message with the
- * line, what the command prints, and a prompt when it has ended.
+ * Finds out from the shell's output whether it reads a line or runs one: Enter begins a new row, then comes a message
+ * with the line, what the command prints, and a prompt when it has ended.
  */
 export class ReadingLine {
   #tail = '';

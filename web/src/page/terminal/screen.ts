@@ -136,8 +136,8 @@ function colours(): ITheme {
 }
 
 /**
- * Runs `make` in a document that makes no `style` elements, which the content security policy forbids: what stands for
- * one puts its text into a constructed style sheet.
+ * Runs `make` in a document that makes no `style` elements, which the content security policy forbids: a replacement
+ * for the element puts its text into a constructed style sheet.
  */
 function withStyleSheets(make: () => void): void {
   document.createElement = (name: string, options?: ElementCreationOptions) =>

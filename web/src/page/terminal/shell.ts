@@ -50,8 +50,8 @@ export const entered = signal<Entered | null>(null);
 export const prompting = signal(false);
 
 /**
- * Runs a command line as if it were typed, and resolves when the prompt is there again. What is in the foreground is
- * ended first, as by ^C; a terminal that is not there yet runs the line when it is.
+ * Runs a command line as if it were typed, and resolves when the prompt is there again. A foreground command is
+ * ended first, as by ^C. A terminal that does not exist yet runs the line when it does.
  */
 export async function runInTerminal(line: string): Promise<void> {
   if (session?.isConnected && !prompting.value) {

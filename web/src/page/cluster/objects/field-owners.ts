@@ -24,7 +24,8 @@ function nameOf({ manager = '?', subresource }: ManagedFields): string {
 }
 
 /**
- * Says for the lines of an object in YAML which field managers own what stands there.
+ * Tells for each line of an object in YAML which field managers own the field on that
+ * line.
  *
  * @returns notes by line, counted from 1
  */

@@ -19,9 +19,9 @@ const KEYS = [
 ] as const;
 
 /**
- * Does what the address asks for, which is then taken out of it: a reload asks for nothing. A cluster that begins is given
- * what it is prepared with, and its engine the settings. Where there is a cluster, it may be dear to somebody: they are
- * asked. To be called once.
+ * Applies the settings and the prepared cluster that the address names, and removes them from the address, so that a
+ * reload does not apply them again. A new cluster gets both without a question. If the cluster exists already, the
+ * visitor is asked first. To be called once.
  */
 export function followAddress(): void {
   const query = new URLSearchParams(location.search);

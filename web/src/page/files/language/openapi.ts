@@ -9,7 +9,7 @@ const documents = new Map<string, Promise<OpenApi>>();
 
 /**
  * The schema of a kind from the cluster's own OpenAPI v3, one group version at a time. The index names each document
- * with a hash: what has not changed is not asked for again, and what a new CustomResourceDefinition changes is.
+ * with a hash: a document is fetched again only when it has changed, for example by a new CustomResourceDefinition.
  *
  * @returns null when the cluster has no such kind
  */

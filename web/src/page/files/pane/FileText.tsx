@@ -17,8 +17,8 @@ export function goToLine(line: number): void {
 }
 
 /**
- * Editors of files that were left, by path: there is one editor, and who comes back to a file can still undo what was
- * done to it.
+ * Editors of files that were left, by path: one of them is shown at a time, and after coming back to a file the
+ * visitor can still undo changes to it.
  */
 const left = new Map<string, unknown>();
 

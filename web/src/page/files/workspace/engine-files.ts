@@ -25,8 +25,8 @@ const urlOf = (path: string) =>
     : `/kubetab/files${`${HOME}/${path}`.split('/').map(encodeURIComponent).join('/')}`;
 
 /**
- * The workspace as the terminal sees it, over a copy that outlives the engine. An engine that starts is given what the
- * copy has; from then on its files count, and what commands write comes into the copy.
+ * The workspace as the terminal sees it, over a copy that outlives the engine. An engine that starts is given the
+ * files of the copy. From then on the engine's files count, and files that commands write are taken into the copy.
  *
  * @param kept what the editor shows
  * @param others the rest: what is no text, is hidden or too large

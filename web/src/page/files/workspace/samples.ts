@@ -2,8 +2,8 @@ import { words } from '../words';
 import type { WorkspaceFile } from './workspace';
 
 /**
- * What a newcomer finds: enough to see something move, and something of one's own to define. Files in the language of
- * the first visit, and the visitor's own from then on.
+ * The files that a newcomer finds: enough to see something happen in the cluster, and a kind of one's own to define.
+ * Files in the language of the first visit, and the visitor's own from then on.
  */
 export const samples = (): readonly WorkspaceFile[] => [
   {

@@ -1,8 +1,8 @@
 import type { PaletteCommand } from '../palette-commands';
 
 /**
- * What is meant by a few letters. Every word typed must be found in a line: in its label, or in what it is, where it is
- * and its keywords. How well it is found there decides the order.
+ * Finds the lines that a few letters mean. Every word typed must be found in a line: in its label, its kind, its place
+ * or its keywords. How well it is found there decides the order.
  *
  *   the whole label > its beginning > the beginning of a word in it > anywhere in it > its letters, scattered
  *

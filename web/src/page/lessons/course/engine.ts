@@ -34,8 +34,8 @@ export function runsWith(wanted: EngineSettings): boolean {
 }
 
 /**
- * Starts the engine again with what a step asks for, on the same objects. Resolves when it is asked to, with why it would
- * refuse, in its own words, or with nothing.
+ * Starts the engine again with what a step asks for, on the same objects. Resolves when the engine was asked to
+ * restart: with its reason if it refuses, otherwise with nothing.
  *
  * @throws Error when the engine cannot be asked
  */

@@ -2,9 +2,9 @@ import type { Record as RequestRecord } from '../../../answers/requestlog';
 import type { Entered } from '../../terminal/shell';
 
 /**
- * Which of the requests in the log a command has caused. The shell tells each line that is entered, and the log each
- * request with its time and what made it; what begins after a line and before the next one, by kubectl, curl or a script
- * that the line runs, is that line's. Two lines within the slack share what lies between them.
+ * Finds the requests in the log that a command has caused. The shell tells each line that is entered, and the log has
+ * the time and the client of each request. A request of kubectl, curl or a script that begins after a line and before
+ * the next one belongs to that line. Two lines within the slack share what lies between them.
  */
 
 /** The message with a line may come so much later than the first request of its command, in ms. */

@@ -29,8 +29,8 @@ const settings = computed(() =>
 );
 
 /**
- * Has the engine look at a lesson's checks, and hears of what it sees, from every engine that comes. No shell is opened
- * in an engine before: its lines would be for another namespace, and no check would see them.
+ * Has every engine that starts evaluate a lesson's checks, and receives the results. No shell is opened in an engine
+ * before that: its commands would go to another namespace, and no check would see them.
  *
  * @returns how to stop
  */

@@ -8,7 +8,8 @@ export type Told = Omit<StepState, 'hints'>;
 
 /**
  * How far a learner has come, lesson by lesson, as this browser keeps it: a record for each lesson under a key of its
- * own, so that one that cannot be read costs no other. Nobody guards what a browser keeps: it is checked when it is read.
+ * own, so that one that cannot be read costs no other. Anybody can change what a browser keeps, so a record is checked
+ * when it is read.
  */
 export interface Progress {
   /** What the lesson begins with was made, in the cluster that belongs to it. */

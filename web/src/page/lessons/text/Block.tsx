@@ -122,8 +122,8 @@ function CodeBlock({ block }: { block: Code }) {
 const LONG = 40;
 
 /**
- * A long line goes on below, further in than it begins. A browser would divide `--dry-run` at each of its hyphens, too. A
- * table would not be read so: it scrolls.
+ * A long line goes on below, further in than it begins. A browser would divide `--dry-run` at each of its hyphens, too.
+ * A table would be hard to read like this, so it scrolls.
  */
 const lines = (text: string) =>
   text.split(/(?<=\n)/).map((line, i) => (
