@@ -6,7 +6,7 @@ import (
 	"github.com/kubetab/kubetab/core/bundle"
 )
 
-// BundleSummary is what a bundle holds, for people and for the page.
+// BundleSummary is what a bundle holds, for people and for clients.
 type BundleSummary struct {
 	Name       string          `json:"name"`
 	Kubernetes string          `json:"kubernetes"`

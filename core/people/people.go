@@ -15,9 +15,9 @@ type Person struct {
 	ClusterRole string
 }
 
-// All are in the kubeconfigs that Kubetab writes, in the page and natively.
-// The first is the default. It has cluster-admin through system:masters, as the
-// binding of that name says, so that nobody can lock themselves out.
+// All are in every kubeconfig that Kubetab writes. The first is the default. It
+// has cluster-admin through system:masters, as the binding of that name says,
+// so that nobody can lock themselves out.
 var All = []Person{
 	{Name: "kubetab-admin", Groups: []string{user.SystemPrivilegedGroup}},
 	{Name: "kubetab-edit", ClusterRole: "edit"},

@@ -233,7 +233,7 @@ func (v View) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		to := r.Clone(r.Context())
 		to.URL.Scheme, to.URL.Host = "http", "in-process"
-		to.Header.Set("Kubetab-Client", "pod") // for the page's list of requests
+		to.Header.Set("Kubetab-Client", "pod") // as requestlog.FromPod
 		return v.network.API.RoundTrip(to)
 	}
 	l, err := v.reach(host, port)

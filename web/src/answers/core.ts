@@ -6,7 +6,7 @@ import type { EngineSettings } from '../protocol';
 // source: bundlesummary.go
 
 /**
- * BundleSummary is what a bundle holds, for people and for the page.
+ * BundleSummary is what a bundle holds, for people and for clients.
  */
 export interface BundleSummary {
   name: string;
