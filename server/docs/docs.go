@@ -22,6 +22,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
 // ErrMarkup is in the errors of Update for an output whose markup leaves no place for another text.
@@ -225,11 +227,9 @@ func isIncomplete(command string) bool {
 	if n := len(command) - len(strings.TrimRight(command, "\\")); n%2 == 1 {
 		return true
 	}
-	_, err := parser().Parse(strings.NewReader(command+"\n"), "")
+	_, err := bash.NewParser().Parse(strings.NewReader(command+"\n"), "")
 	return err != nil && syntax.IsIncomplete(err)
 }
-
-func parser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
 func (b *block) text(from, to int) string {
 	var text strings.Builder

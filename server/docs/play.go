@@ -18,6 +18,7 @@ import (
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/internal/locked"
+	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
 // Options say how a document is run. The zero value works.
@@ -308,7 +309,7 @@ func (p *player) lines(text string) []string {
 
 // split parts a script into what may change something, and statements at its end that only read.
 func split(script string) (first, last string) {
-	file, err := parser().Parse(strings.NewReader(script), "")
+	file, err := bash.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
 		return script, "" // the shell says what is wrong
 	}
