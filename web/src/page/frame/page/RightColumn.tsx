@@ -1,6 +1,7 @@
+import { Tabs } from '../../parts/Tabs';
 import { words } from '../../words';
 import { lazily } from '../Lazy';
-import { arrange, layout } from '../layout';
+import { arrange, type Layout, layout } from '../layout';
 import { PaneBar } from '../PaneBar';
 import { route } from '../route';
 import { Splitter } from '../Splitter';
@@ -14,6 +15,9 @@ const Picture = lazily(() =>
   import('../../picture/PictureView').then(({ PictureView }) => PictureView),
 );
 
+/** What stands above the terminal beside a lesson. */
+const STAGES: readonly Layout['stage'][] = ['picture', 'files'];
+
 /** The editor above the terminal; beside a lesson also the picture. */
 export function RightColumn() {
   const { editor: share, stage } = layout.value;
@@ -25,8 +29,25 @@ export function RightColumn() {
         style={{ gridTemplateRows: `minmax(0, ${share}fr) 0 minmax(0, ${1 - share}fr)` }}
       >
         <section class="pane editor-place" aria-label={words.views.files}>
-          {isLesson && <StageTabs />}
-          {isLesson && stage === 'picture' ? <Picture /> : <EditorPane />}
+          {isLesson && (
+            <Tabs
+              name="stage"
+              label={words.stage.label}
+              tabs={STAGES.map((id) => ({ id, label: words.stage[id] }))}
+              chosen={stage}
+              onChoose={(id) => arrange({ stage: id as Layout['stage'] })}
+            />
+          )}
+          <div
+            class="pane stage-panel"
+            {...(isLesson && {
+              id: 'stage-panel',
+              role: 'tabpanel',
+              'aria-labelledby': `stage-${stage}`,
+            })}
+          >
+            {isLesson && stage === 'picture' ? <Picture /> : <EditorPane />}
+          </div>
         </section>
         <Splitter
           label={words.pane.resize(words.views.terminal)}
@@ -44,25 +65,3 @@ export function RightColumn() {
     </div>
   );
 }
-
-/** Beside a lesson: what stands above the terminal. */
-function StageTabs() {
-  const { stage } = layout.value;
-  return (
-    <div class="stage-tabs tab-row" role="tablist" aria-label={words.stage.label}>
-      {STAGES.map((name) => (
-        <button
-          key={name}
-          type="button"
-          role="tab"
-          aria-selected={stage === name}
-          onClick={() => arrange({ stage: name })}
-        >
-          {words.stage[name]}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-const STAGES = ['picture', 'files'] as const;
