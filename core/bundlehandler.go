@@ -32,7 +32,7 @@ import (
 // a non-resource URL that RBAC guards: system:masters may.
 const BundlePath = bundle.Path
 
-// SummarizeBundle says what b holds, and what Opening says of it.
+// SummarizeBundle returns what b holds, and what o says about opening it.
 func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
 	s := BundleSummary{
 		Name: b.Name, Kubernetes: b.Kubernetes, Build: b.Build, Time: b.Time, Revision: b.State.Revision, Exact: o.Exact, Settings: b.Settings,

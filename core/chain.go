@@ -207,8 +207,8 @@ func (c chainConfig) build() (*chain, error) {
 	return &chain{aggregator: server, informers: inf}, nil
 }
 
-// listCache is how many bytes the JSON of what is listed often may take: that of some
-// ten thousand small objects in a FixedHeap.
+// listCache is how many bytes the kept JSON of list items may take: with a FixedHeap,
+// the JSON of some ten thousand small objects.
 func (c chainConfig) listCache() int {
 	if c.FixedHeap {
 		return 2 << 20

@@ -21,7 +21,7 @@ func Gather(next http.Handler) http.Handler {
 		g := &gatherer{ResponseWriter: w}
 		defer g.release() // after a panic, too: then net/http cuts the response off, and what was gathered is not sent
 		next.ServeHTTP(responsewriter.WrapForHTTP1Or2(g), r)
-		_ = g.flushBuffer() // who has gone does not miss it
+		_ = g.flushBuffer() // the client has gone: nobody to tell
 	})
 }
 

@@ -109,7 +109,7 @@ func New(cfg Config) (*Controllers, error) {
 	if c.component, err = options.NewDefaultComponentConfig(); err != nil {
 		return nil, fmt.Errorf("controllers: upstream's default settings: %w", err)
 	}
-	// The defaults of these are nowhere but in upstream's flags. With a rate of 0 the first lost node alone was tainted
+	// Only upstream's flags have the defaults of these settings. With a rate of 0, only the first lost node was tainted
 	// with NoExecute.
 	lifecycle := &c.component.NodeLifecycleController
 	lifecycle.NodeEvictionRate, lifecycle.SecondaryNodeEvictionRate = 0.1, 0.01

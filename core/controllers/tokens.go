@@ -31,8 +31,8 @@ func (c *Controllers) serviceAccountTokens() app.ControllerConstructor {
 		if err != nil {
 			return nil, fmt.Errorf("service account key: %w", err)
 		}
-		// Not as an identity of its own: in a cluster, too, this is the one
-		// that works as kube-controller-manager itself.
+		// It uses no identity of its own: in other clusters, too, this
+		// controller acts as kube-controller-manager itself.
 		tokens, err := serviceaccountcontroller.NewTokensController(klog.FromContext(ctx),
 			shared.InformerFactory.Core().V1().ServiceAccounts(),
 			shared.InformerFactory.Core().V1().Secrets(),

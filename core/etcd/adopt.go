@@ -74,9 +74,9 @@ func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {
 	return left, nil
 }
 
-// difference returns what has to be written to make db hold what other does, in
-// the order in which it was written there, and what a leaves out. Revision began
-// of other is the one up to which it did what others have done, too.
+// difference returns the versions to write so that db holds other's content, in
+// the order in which other wrote them, and what a leaves out. began is the
+// revision at which other's base ends.
 func (db *DB) difference(other *DB, began int64, a Adoption) (taken []*version, left []LeftOut) {
 	other.index.ascend(newSpan("", "\x00"), func(h *history) bool {
 		now, mine := h.at(other.rev), db.index.at(h.key, db.rev)

@@ -99,8 +99,8 @@ type DB struct {
 	rev, compactRev int64
 	// droppedRev is the compaction whose history has been removed completely.
 	droppedRev int64
-	// replayedRev is the last revision of a Replay: up to there, states of objects
-	// may be missing that others have followed.
+	// replayedRev is the last revision of a Replay: up to it, states of objects
+	// may be missing that later ones have superseded.
 	replayedRev int64
 	// gap has the revisions of which states of objects are missing, from the first one
 	// to the one before the last. Readers in it are told of a compaction.
@@ -114,10 +114,11 @@ type DB struct {
 // Open opens the store at opts.Path, or an empty one in memory.
 //
 // A last record that a crash left incomplete is cut off; see Repaired. Open fails
-// with ErrLocked when another process has the file open, with an error that names
-// the file and the place when it is damaged anywhere else, with one that says so
-// when it is of a newer format or of another program, and with the operating
-// system's when it cannot be read or written. It changes nothing then.
+// with ErrLocked when another process has the file open. If the file is damaged
+// anywhere else, the error names the file and the place. If the file has a newer
+// format or is another program's, the error says so. If the file cannot be read
+// or written, the error is the operating system's. When Open fails, it has
+// changed nothing.
 func Open(opts Options) (*DB, error) {
 	if opts.Clock == nil {
 		opts.Clock = clock.RealClock{}

@@ -61,7 +61,7 @@ func (db *DB) tap(key, record string, supersedes ...string) {
 
 // superseded names the entries that c makes superfluous for those who will replay.
 // The record that created an object stays while the object does, because watchers
-// are told of each change what was there before. Called before c is published.
+// are told the previous state with each change. Called before c is published.
 func (db *DB) superseded(c *commit) (names []string) {
 	if db.opts.Tap == nil {
 		return nil

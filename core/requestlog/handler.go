@@ -39,7 +39,8 @@ type entryKey struct{}
 
 func (l *Log) begin(r *http.Request, internal bool, auditing *audit.AuditContext) *entry {
 	now := time.Now()
-	// The user agent of a component is the same as it was, but kubectl runs inside too and is somebody's.
+	// A request from inside the process is a component's, unless it is kubectl's or another program's of the
+	// terminal, which run inside, too.
 	client := r.Header.Get(clientHeader)
 	internal = internal && r.Header.Get("Kubectl-Command") == "" && (client == "" || client == FromPod)
 	path := r.RequestURI

@@ -26,7 +26,7 @@ const (
 	PartEnd
 )
 
-// Passing is a request as far as it has come.
+// Passing is a request in one moment of its course: each field has what is known of it by then.
 type Passing struct {
 	Part Part
 	Record

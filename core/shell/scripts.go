@@ -110,7 +110,7 @@ func (s *Shell) withScript(f func(http.ResponseWriter, *http.Request, *script)) 
 	}
 }
 
-// takeScript is GET /kubetab/scripts/{token}, for the first who asks.
+// takeScript is GET /kubetab/scripts/{token}, for the first client that asks.
 func (s *Shell) takeScript(w http.ResponseWriter, _ *http.Request, x *script) {
 	s.mu.Lock()
 	taken := x.taken

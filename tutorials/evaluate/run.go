@@ -605,8 +605,8 @@ func (r *run) finish() {
 	}
 }
 
-// isOpen reports whether somebody may be working on a step: it is not done, and not further than one behind the last step
-// of which anything is done.
+// isOpen reports whether the learner may be working on a step: the step is not done, and it is at most one behind the
+// last step of which anything is done.
 func (r *run) isOpen(step int) bool {
 	last := -1
 	for _, c := range r.checks {

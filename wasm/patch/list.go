@@ -14,8 +14,8 @@ type patch struct {
 	why    string
 }
 
-// Files of Go itself are not copied: `go build -overlay` puts them in. std are those that the module is made
-// of; linker are those of the program that links it, which is built for the purpose.
+// Files of Go itself are not copied: `go build -overlay` puts them in. std are the files that are linked
+// into the module; linker are files of the linker, which is built for the purpose.
 //
 // They make the module leaner and are not needed for it to work, so that another Go than goVersion, in
 // which the files differ, only costs a warning. All are taken or none.

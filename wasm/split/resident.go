@@ -14,9 +14,9 @@ var always = []string{
 	// What the runtime calls while it holds the thread, and then cannot wait for.
 	"internal/abi.", "internal/bytealg.", "internal/chacha8rand.", "internal/cpu.", "internal/stringslite.",
 	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
-	// Whoever waits for one of them may hold a lock that all need.
+	// A goroutine that waits for one of them may hold a lock that all others need.
 	"sync.", "sync/atomic.", "internal/sync.", "time.",
-	// What a terminal's own goroutine calls, which works for nobody that could be told.
+	// What a terminal's own goroutine calls: it has no owner that could be told, see internal/absent.
 	"context.", "errors.", "io.", "strings.", "unicode/utf8.",
 	// What requests share: one that waited here, with a lock or a connection, would hold up the others.
 	"net/http.(*Transport)", "net/http.(*wantConn", "net/http.(*persistConn)", "net/http.(*Client)", "net/http.(*Server)",

@@ -9,14 +9,15 @@ import (
 	"slices"
 )
 
-// What Go knows of functions is most of the data, and three quarters of it are of
-// functions of the rest. tables puts those of the engine next to each other, so
-// that the heap can have the memory behind them, and the others into a block that
-// comes with the rest and goes to the end of memory, wherever that is then.
+// Go's tables of functions are most of the data, and three quarters of them
+// belong to functions of the rest. The type tables puts the records of the
+// engine's functions next to each other, so that the heap can have the memory
+// behind them, and the other records into a block that comes with the rest and
+// goes to the end of memory, wherever that is then.
 //
 // The runtime sees the block as a second moduledata, with an index of its own: an
-// entry of the index that has no record is of the other part. See kubetabTables in
-// wasm/patch's runtime/symtab.go.
+// entry of the index without a record belongs to a function of the other part. See
+// kubetabTables in wasm/patch's runtime/symtab.go.
 //
 // No index is in the modules: brotli makes 560 KB of its row of numbers that go up
 // by one, and a loop of a millisecond makes the row again. Each record says which function it is of, and both indexes are filled when their
