@@ -20,7 +20,7 @@ import (
 //	PUT  /kubetab/clock       {"paused": true} or {"speed": 60} or both
 //	POST /kubetab/clock/step  {"seconds": 3600}
 //
-// All three answer with the state. Like CompactPath they are non-resource URLs
+// All three answer with a ClockState. Like CompactPath they are non-resource URLs
 // that RBAC guards. Without a clock in Config they do not exist.
 const ClockPath = "/kubetab/clock"
 
@@ -31,16 +31,10 @@ const (
 	maxStep  = 366 * 24 * time.Hour
 )
 
-type clockState struct {
-	Now    time.Time `json:"now"`
-	Paused bool      `json:"paused"`
-	Speed  float64   `json:"speed"` // seconds of the clock in one of the real time, also while paused
-}
-
 func installClock(server *genericapiserver.GenericAPIServer, c *clock.Clock) {
 	now := func() any {
 		s := c.State()
-		return clockState{Now: s.Now.UTC(), Paused: s.Paused, Speed: s.Rate}
+		return ClockState{Now: s.Now.UTC(), Paused: s.Paused, Speed: s.Rate}
 	}
 	mux := server.Handler.NonGoRestfulMux
 	mux.UnlistedHandle(ClockPath, &state.Handler{Name: "clock", Method: http.MethodPut, State: now, Change: func(body io.Reader) error { return setClock(c, body) }})

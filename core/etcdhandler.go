@@ -17,7 +17,7 @@ import (
 //	GET /kubetab/etcd  {"stopped": false}
 //	PUT /kubetab/etcd  {"stopped": true}
 //
-// Both answer with the state. While the store is stopped, the API server is one
+// Both answer with an EtcdState. While the store is stopped, the API server is one
 // whose etcd is gone: /readyz and /livez fail, the watch cache answers what it
 // may, and everything else waits until its deadline. Nothing is lost. Another
 // engine on the same store begins with a store that answers.
@@ -26,15 +26,11 @@ import (
 // does not exist.
 const EtcdPath = "/kubetab/etcd"
 
-type etcdState struct {
-	Stopped bool `json:"stopped"`
-}
-
 func installEtcd(server *genericapiserver.GenericAPIServer, store *etcd.DB) {
 	server.Handler.NonGoRestfulMux.UnlistedHandle(EtcdPath, &state.Handler{
 		Name:   "etcd",
 		Method: http.MethodPut,
-		State:  func() any { return etcdState{store.Stopped()} },
+		State:  func() any { return EtcdState{store.Stopped()} },
 		Change: func(body io.Reader) error { return setEtcd(store, body) },
 	})
 }

@@ -9,44 +9,6 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 )
 
-// Record is one request as the log tells it, in JSON. Times are in milliseconds.
-type Record struct {
-	ID    int64 `json:"id"`
-	Begin int64 `json:"begin"` // since 1970
-	// From is what made the request: the value of the header Kubetab-Client,
-	// "kubectl" for one with a Kubectl-Command, "page" for any other from
-	// outside, and the first word of the user agent for one from inside.
-	From     string `json:"from"`
-	Internal bool   `json:"internal,omitempty"` // made by a component inside the engine
-	Command  string `json:"command,omitempty"`  // of kubectl
-
-	Method string `json:"method"`
-	Path   string `json:"path"` // and query
-
-	// As the authorizer was asked; empty for a request that did not get so far.
-	Verb         string `json:"verb,omitempty"`
-	Group        string `json:"group,omitempty"`
-	Resource     string `json:"resource,omitempty"`
-	Subresource  string `json:"subresource,omitempty"`
-	Namespace    string `json:"namespace,omitempty"`
-	Name         string `json:"name,omitempty"`
-	User         string `json:"user,omitempty"`
-	Impersonator string `json:"impersonator,omitempty"`
-
-	Status       int    `json:"status,omitempty"` // 0 before the head
-	ContentType  string `json:"contentType,omitempty"`
-	HeadMS       int64  `json:"headMs,omitempty"`
-	MS           int64  `json:"ms"` // until its end, or until now
-	RequestBytes int64  `json:"requestBytes,omitempty"`
-	Bytes        int64  `json:"bytes,omitempty"`
-
-	Watch  bool  `json:"watch,omitempty"`
-	Events int64 `json:"events,omitempty"` // that a watch has sent
-	Done   bool  `json:"done,omitempty"`
-	// Broken says why the answer ended before it was complete.
-	Broken string `json:"broken,omitempty"`
-}
-
 // entry is a Record with what belongs to it. All of it is guarded by Log.mu.
 type entry struct {
 	Record
@@ -136,10 +98,4 @@ func isWatch(r *http.Request) bool {
 	}
 	parts := strings.SplitN(r.URL.Path, "/", 6)
 	return len(parts) > 3 && (parts[1] == "api" && parts[3] == "watch" || parts[1] == "apis" && len(parts) > 4 && parts[4] == "watch")
-}
-
-// AuditLevel is what GET of AuditPath answers and PUT takes.
-type AuditLevel struct {
-	// Level is Metadata, Request or RequestResponse, as in an audit policy.
-	Level string `json:"level"`
 }

@@ -107,29 +107,6 @@ func waitFor(r *http.Request, wake <-chan struct{}) bool {
 	}
 }
 
-// Detail is all that the log has of one request.
-type Detail struct {
-	Record
-	Reason          string      `json:"reason,omitempty"` // why the authorizer allowed or refused it
-	RequestHeaders  [][2]string `json:"requestHeaders"`
-	ResponseHeaders [][2]string `json:"responseHeaders"`
-	RequestBody     *Body       `json:"requestBody,omitempty"`
-	ResponseBody    *Body       `json:"responseBody,omitempty"`
-	// Audit is the audit events of the request, one for each stage, the last first: Events of audit.k8s.io/v1 in YAML.
-	Audit string `json:"audit,omitempty"`
-}
-
-// Body is a body as text. What Kubernetes encodes in protobuf is shown as the JSON that means the same.
-type Body struct {
-	Text string `json:"text"`
-	// Language is json, yaml or text.
-	Language string `json:"language"`
-	Size     int64  `json:"size"` // of the whole
-	Kept     int    `json:"kept"` // bytes of it in the log
-	// Note says in what way Text is not what went over the wire.
-	Note string `json:"note,omitempty"`
-}
-
 func (l *Log) serveDetail(w http.ResponseWriter, id int64) {
 	l.mu.Lock()
 	e := l.find(id)
@@ -156,13 +133,6 @@ func (l *Log) serveDetail(w http.ResponseWriter, id int64) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(d) // the client has gone, then
-}
-
-// Event is one event of a watch.
-type Event struct {
-	Seq  int64 `json:"seq"` // counted from 1
-	At   int64 `json:"at"`  // milliseconds since 1970
-	Body Body  `json:"body"`
 }
 
 func (l *Log) serveEvents(w http.ResponseWriter, r *http.Request, id int64) {

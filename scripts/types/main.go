@@ -2,7 +2,7 @@
 //
 //	make types
 //
-// Fields become optional by omitempty. tygo (github.com/gzuidhof/tygo) does the work. It has a module of its own here,
+// Fields become optional by omitempty. A tag tstype says in TypeScript what a Go type does not say. tygo (github.com/gzuidhof/tygo) does the work. It has a module of its own here,
 // because it requires other versions of modules that Kubernetes requires, too. The results are in the repository: an
 // editor needs them, and make check says when they are not what this command writes.
 package main
@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/kubetab/kubetab/"
 
-// answers are the packages and the files in them whose exported types the API answers with.
+// answers are the packages whose exported types the API answers with: those of answers.go, and of the files named here.
 var answers = []struct {
 	pkg     string
 	files   []string
@@ -26,7 +26,7 @@ var answers = []struct {
 	{"core", []string{"unserved.go", "bundlesummary.go"}, "import type { EngineSettings } from '../protocol';\n"},
 	{"core/choices", []string{"choices.go"}, "import type * as controllers from './controllers';\n"},
 	{"core/controllers", []string{"choices.go"}, ""},
-	{"core/requestlog", []string{"record.go"}, ""},
+	{"core/requestlog", nil, "import type { HeaderPair } from '../protocol';\n"},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
 }
 
@@ -56,7 +56,7 @@ func write(folder string) error {
 			Path:             module + a.pkg,
 			OutputPath:       path.Join(folder, path.Base(a.pkg)+".ts"),
 			Indent:           "  ",
-			IncludeFiles:     a.files,
+			IncludeFiles:     append(a.files, "answers.go"),
 			Frontmatter:      "// Written by scripts/types from " + a.pkg + ".\n" + a.imports,
 			FallbackType:     "unknown",
 			PreserveComments: "types",

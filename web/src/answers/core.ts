@@ -3,6 +3,24 @@
 import type { EngineSettings } from '../protocol';
 
 //////////
+// source: answers.go
+
+/**
+ * ClockState is what all requests of ClockPath answer, in JSON.
+ */
+export interface ClockState {
+  now: string /* RFC 3339 */;
+  paused: boolean;
+  speed: number /* float64 */; // seconds of the clock in one of the real time, also while paused
+}
+/**
+ * EtcdState is what all requests of EtcdPath answer, in JSON.
+ */
+export interface EtcdState {
+  stopped: boolean;
+}
+
+//////////
 // source: bundlesummary.go
 
 /**

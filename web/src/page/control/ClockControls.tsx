@@ -1,16 +1,9 @@
 import '../style/settings.css';
 import { useComputed, useSignal } from '@preact/signals';
+import type { ClockState } from '../../answers/core';
 import { now } from '../cluster/clock';
 import { ready } from '../engine/cluster';
-import {
-  type ClockState,
-  clockMissing,
-  clockNow,
-  engineClock,
-  SPEEDS,
-  setClock,
-  stepClock,
-} from './clock';
+import { clockMissing, clockNow, engineClock, SPEEDS, setClock, stepClock } from './clock';
 import { words } from './words';
 
 const STEPS = [10, 60, 3600, 86400] as const;

@@ -1,18 +1,11 @@
 import { signal } from '@preact/signals';
+import type { ClockState } from '../../answers/core';
 import { askAsAdmin, type Part, refused } from '../engine/ask';
 import { ready } from '../engine/cluster';
 import { onRecord } from '../requests/log';
 
 /** Offered everywhere; any other can be set through the API. */
 export const SPEEDS = [1, 10, 60, 600] as const;
-
-/** As core.ClockPath answers. */
-export interface ClockState {
-  readonly now: string;
-  readonly paused: boolean;
-  /** Seconds of the clock in one of the real time. */
-  readonly speed: number;
-}
 
 /** As the engine last told, with when it did; null before, or without such a clock. */
 export const engineClock = signal<(ClockState & { readonly at: number }) | null>(null);

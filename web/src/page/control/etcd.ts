@@ -1,11 +1,7 @@
+import type { EtcdState } from '../../answers/core';
 import { askAsAdmin, refused } from '../engine/ask';
 import { etcdStopped, notice, ready } from '../engine/cluster';
 import { onRecord } from '../requests/log';
-
-/** As core.EtcdPath answers. */
-interface EtcdState {
-  readonly stopped: boolean;
-}
 
 const PATH = '/kubetab/etcd';
 

@@ -6,7 +6,7 @@ import { askAsAdmin, refused } from '../engine/ask';
 import { words } from './words';
 
 /** The levels of an audit policy that core/requestlog takes. */
-const LEVELS = ['Metadata', 'Request', 'RequestResponse'];
+const LEVELS: readonly AuditLevel['level'][] = ['Metadata', 'Request', 'RequestResponse'];
 
 async function auditLevel(init?: { method: string; body: string }): Promise<string> {
   const answer = await askAsAdmin('control', '/kubetab/requests/audit', init);

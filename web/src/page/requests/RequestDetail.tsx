@@ -1,6 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Record as RequestRecord } from '../../answers/requestlog';
+import type {
+  Body,
+  Detail,
+  Event as LoggedEvent,
+  Record as RequestRecord,
+} from '../../answers/requestlog';
 import { replaceDraft } from '../console/draft';
 import { WatchEvents } from '../console/pane/WatchEvents';
 import { asCurl, asFetch } from '../console/snippets';
@@ -23,26 +28,6 @@ import { meaningOf } from './meaning';
 import { asClientGo, asKubectl, telling } from './snippets';
 import { verbOf } from './verb';
 import { words } from './words';
-
-/** As core/requestlog.Body. */
-interface Body {
-  readonly text: string;
-  readonly language: 'json' | 'yaml' | 'text';
-  readonly size: number;
-  readonly kept: number;
-  readonly note?: string;
-}
-
-/** As core/requestlog.Detail. */
-interface Detail extends RequestRecord {
-  readonly reason?: string;
-  readonly requestHeaders: readonly (readonly [string, string])[];
-  readonly responseHeaders: readonly (readonly [string, string])[];
-  readonly requestBody?: Body;
-  readonly responseBody?: Body;
-  /** Its audit events, the last first: Events of audit.k8s.io/v1 in YAML. */
-  readonly audit?: string;
-}
 
 type View = 'head' | 'request' | 'response' | 'events' | 'audit';
 
@@ -264,13 +249,6 @@ function Events({ id }: { id: number }) {
     };
   }, [id]);
   return <WatchEvents watch={view.value} />;
-}
-
-/** As core/requestlog.Event. */
-interface LoggedEvent {
-  readonly seq: number;
-  readonly at: number;
-  readonly body: Body;
 }
 
 async function follow(id: number, signal: AbortSignal, log: WatchLog): Promise<void> {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Record as RequestRecord } from '../../../answers/requestlog';
+import type { Detail, Record as RequestRecord } from '../../../answers/requestlog';
 import { askAsAdmin } from '../../engine/ask';
 import { arrange } from '../../frame/layout';
 import { duration } from '../../parts/format';
@@ -70,14 +70,6 @@ function Exchange({ record }: { record: RequestRecord }) {
       {open.value && <Both record={record} />}
     </li>
   );
-}
-
-/** The parts of core/requestlog.Detail that are shown. */
-interface Detail {
-  readonly requestHeaders: readonly (readonly [string, string])[];
-  readonly responseHeaders: readonly (readonly [string, string])[];
-  readonly requestBody?: { readonly text: string };
-  readonly responseBody?: { readonly text: string };
 }
 
 /** Of the answer's headers, those that a reader of the API looks at. */
