@@ -19,14 +19,6 @@ import (
 // mostFile is how large a file may be that the page writes.
 const mostFile = 64 << 20
 
-// entry is a file in the listing of a folder.
-type entry struct {
-	Name     string    `json:"name"`
-	Folder   bool      `json:"folder"`
-	Size     int64     `json:"size"`
-	Modified time.Time `json:"modified"`
-}
-
 // target is the path that a request is about: absolute, without its first
 // slash. Only what is below the home folder and that of temporary files can be
 // reached. ok is false when the request has been answered.
@@ -70,7 +62,7 @@ func fileError(w http.ResponseWriter, err error) {
 	http.Error(w, coreutils.Reason(err), code)
 }
 
-// getFile is GET /kubetab/files/{path}: the bytes of a file, a folder as JSON,
+// getFile is GET /kubetab/files/{path}: the bytes of a file, a Folder as JSON,
 // or with ?watch=1 the changes below it.
 func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
 	path, ok := s.target(w, r)
@@ -104,13 +96,13 @@ func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
 		fileError(w, err)
 		return
 	}
-	entries := []entry{}
+	entries := []FileEntry{}
 	for _, e := range listed {
 		if info, err := e.Info(); err == nil { // not removed meanwhile
-			entries = append(entries, entry{e.Name(), e.IsDir(), info.Size(), info.ModTime().UTC()})
+			entries = append(entries, FileEntry{e.Name(), e.IsDir(), info.Size(), info.ModTime().UTC()})
 		}
 	}
-	respond(w, http.StatusOK, map[string]any{"path": path, "entries": entries})
+	respond(w, http.StatusOK, Folder{Entries: entries, Path: path})
 }
 
 // putFile is PUT /kubetab/files/{path}: it writes the file whole, and makes the
@@ -192,12 +184,7 @@ func (f *watchedFiles) follow() (<-chan struct{}, func()) {
 	}
 }
 
-type change struct {
-	Type string `json:"type"` // changed or deleted
-	Path string `json:"path"`
-}
-
-// watch answers with a line of JSON for each file below dir that has changed
+// watch answers with a FileChange, in a line of JSON, for each file below dir that has changed
 // since the request came.
 func (f *watchedFiles) watch(w http.ResponseWriter, r *http.Request, dir string) {
 	wake, stop := f.follow()
@@ -216,15 +203,15 @@ func (f *watchedFiles) watch(w http.ResponseWriter, r *http.Request, dir string)
 			return
 		}
 		now := picture(dir)
-		var changes []change
+		var changes []FileChange
 		for path, version := range now {
 			if before[path] != version {
-				changes = append(changes, change{"changed", path})
+				changes = append(changes, FileChange{"changed", path})
 			}
 		}
 		for path := range before {
 			if _, ok := now[path]; !ok {
-				changes = append(changes, change{"deleted", path})
+				changes = append(changes, FileChange{"deleted", path})
 			}
 		}
 		before = maps.Clone(now)

@@ -16,17 +16,6 @@ import (
 	"github.com/kubetab/kubetab/core/people"
 )
 
-// Identity is who kubectl is in the terminal, by its kubeconfig: a person of
-// people.All, or somebody whom the first of them impersonates.
-type Identity struct {
-	// Context is the current one; empty when there is none.
-	Context string `json:"context"`
-	// User is the name that the API server knows; empty when the kubeconfig
-	// does not say it, as for a certificate.
-	User   string   `json:"user"`
-	Groups []string `json:"groups"`
-}
-
 // accountPrefix begins the user names of service accounts.
 const accountPrefix = "system:serviceaccount:"
 

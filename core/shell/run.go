@@ -15,13 +15,6 @@ import (
 	"github.com/kubetab/kubetab/internal/locked"
 )
 
-// Result is what a command line did.
-type Result struct {
-	Stdout   string `json:"stdout"`
-	Stderr   string `json:"stderr"`
-	ExitCode int    `json:"exitCode"`
-}
-
 const (
 	// mostPrinted is how much of each stream a Result holds; what follows is dropped.
 	mostPrinted = 16 << 20

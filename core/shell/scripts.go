@@ -110,7 +110,7 @@ func (s *Shell) withScript(f func(http.ResponseWriter, *http.Request, *script)) 
 	}
 }
 
-// takeScript is GET /kubetab/scripts/{token}, for the first client that asks.
+// takeScript is GET /kubetab/scripts/{token}: a Script, for the first client that asks.
 func (s *Shell) takeScript(w http.ResponseWriter, _ *http.Request, x *script) {
 	s.mu.Lock()
 	taken := x.taken
@@ -120,7 +120,7 @@ func (s *Shell) takeScript(w http.ResponseWriter, _ *http.Request, x *script) {
 		http.Error(w, "another page runs this script", http.StatusConflict)
 		return
 	}
-	respond(w, http.StatusOK, map[string]string{"name": x.name, "text": x.text})
+	respond(w, http.StatusOK, Script{Name: x.name, Text: x.text})
 }
 
 // followCommand is GET /kubetab/scripts/{token}/end: its answer ends with the

@@ -52,7 +52,7 @@ type terminalRequest struct {
 	Offer     string   `json:"offer"` // a first line, see terminal.Editor
 }
 
-// createTerminal is POST /kubetab/terminals.
+// createTerminal is POST /kubetab/terminals, which answers with a NewTerminal.
 func (s *Shell) createTerminal(w http.ResponseWriter, r *http.Request) {
 	var body terminalRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostInput)).Decode(&body); err != nil {
@@ -64,7 +64,7 @@ func (s *Shell) createTerminal(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}
-	respond(w, http.StatusCreated, map[string]string{"id": t.id, "home": s.config.Home})
+	respond(w, http.StatusCreated, NewTerminal{Home: s.config.Home, ID: t.id})
 }
 
 func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {

@@ -27,6 +27,7 @@ var answers = []struct {
 	{"core/choices", []string{"choices.go"}, "import type * as controllers from './controllers';\n"},
 	{"core/controllers", []string{"choices.go"}, ""},
 	{"core/requestlog", nil, "import type { HeaderPair } from '../protocol';\n"},
+	{"core/shell", nil, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
 }
 

@@ -1,12 +1,9 @@
+import type { Result } from '../answers/shell';
 import type { ApiClient } from '../client';
 import { framesOf } from '../page/engine/frames';
 
 /** What lines of shell have done. */
-export interface CommandResult {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
+export type CommandResult = Readonly<Result>;
 
 /** A part of what lines of shell do: one of the fields is there. The exit code is the last one. */
 export type Piece = Partial<CommandResult>;

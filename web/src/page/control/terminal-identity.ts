@@ -1,16 +1,10 @@
 import { signal } from '@preact/signals';
+import type { Identity as TerminalIdentity } from '../../answers/shell';
 import { askAsAdmin, refused } from '../engine/ask';
 import { notice, ready } from '../engine/cluster';
 import { framesOf } from '../engine/frames';
 import { words } from '../words';
 import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from './identity';
-
-/** As GET /kubetab/identity answers (core/shell/identity.go). */
-interface InTerminal {
-  readonly context: string;
-  readonly user: string;
-  readonly groups: readonly string[];
-}
 
 /** The current context of the terminal's kubeconfig, while it is nobody whom the page can be; empty otherwise. */
 export const foreignContext = signal('');
@@ -48,7 +42,7 @@ export function shareIdentity(): void {
     const changes = await askAsAdmin('view', `${PATH}?watch=1`, { signal });
     if (!changes.ok || !changes.body) return;
     for await (const frame of framesOf(changes.body)) {
-      const now = JSON.parse(frame) as InTerminal;
+      const now = JSON.parse(frame) as TerminalIdentity;
       const who = identityOf(now);
       foreignContext.value = who ? '' : now.context;
       inTerminal = who ? who.name : `context ${now.context}`;
@@ -75,7 +69,7 @@ export async function giveTerminal(who: Identity): Promise<void> {
 }
 
 /** Null for somebody whom the page has no way to be: a user of the visitor's own kubeconfig. */
-function identityOf({ user }: InTerminal): Identity | null {
+function identityOf({ user }: TerminalIdentity): Identity | null {
   const known = [ADMIN, EDITOR, VIEWER].find(({ name }) => name === user);
   if (known) return known;
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user);

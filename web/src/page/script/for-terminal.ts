@@ -1,14 +1,9 @@
+import type { Script } from '../../answers/shell';
 import { directApi } from '../engine/cluster';
 import { startScript } from './start';
 
 /** Of one message to the engine, in characters. */
 const LONGEST = 200_000;
-
-/** As core/shell/scripts.go has it. */
-interface Asked {
-  readonly name: string;
-  readonly text: string;
-}
 
 /**
  * Runs the script that a command of the terminal (node) waits for, and prints there. The script ends with the command,
@@ -21,7 +16,7 @@ export async function runForTerminal(token: string): Promise<void> {
   const answer = await api.request(way).catch(() => null);
   // Another page has it, or the command has ended.
   if (!answer?.ok) return;
-  const { name, text } = (await answer.json()) as Asked;
+  const { name, text } = (await answer.json()) as Script;
   const gone = new AbortController();
   const command = await api.request(`${way}/end`, { signal: gone.signal });
 

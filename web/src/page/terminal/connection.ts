@@ -1,3 +1,4 @@
+import type { NewTerminal } from '../../answers/shell';
 import type { ApiClient } from '../../client';
 import { piecesOf } from '../../client/pieces';
 import { refused } from '../engine/ask';
@@ -43,7 +44,7 @@ export class Connection {
       body: JSON.stringify({ ...size, history, offer }),
     });
     if (!response.ok) throw refused(response.status, await response.text());
-    const { id } = (await response.json()) as { id: string };
+    const { id } = (await response.json()) as NewTerminal;
     const connection = new Connection(api, id, events);
     await connection.#listen();
     return connection;

@@ -1,3 +1,4 @@
+import type { FileChange, Folder } from '../../../answers/shell';
 import { askAsAdmin } from '../../engine/ask';
 import { ready } from '../../engine/cluster';
 import { framesOf } from '../../engine/frames';
@@ -106,7 +107,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         for (const path of await others.paths()) if (!there.has(path)) await others.remove(path);
         if (!news.ok || !news.body) return;
         for await (const frame of framesOf(news.body)) {
-          const change = JSON.parse(frame) as { type: string; path: string };
+          const change = JSON.parse(frame) as FileChange;
           const path = change.path.slice(HOME.length + 1);
           if (change.type === 'deleted') await gone(path);
           else await take(path, signal);
@@ -183,9 +184,7 @@ export function textOf(path: string, bytes: Uint8Array): string | null {
 async function listed(folder: string, signal: AbortSignal): Promise<string[]> {
   const answer = await askAsAdmin('view', urlOf(folder), { signal });
   if (!answer.ok) throw new Error(await answer.text());
-  const { entries } = (await answer.json()) as {
-    entries: readonly { name: string; folder: boolean; size: number }[];
-  };
+  const { entries } = (await answer.json()) as Folder;
   const found: string[] = [];
   for (const entry of entries) {
     const path = folder ? `${folder}/${entry.name}` : entry.name;
