@@ -13,7 +13,7 @@ import (
 
 // settingsPath is where the page finds what it may start an engine with:
 //
-//	GET  /kubetab/settings?emulated-version=1.36  settingsAnswer, of that version or the running one
+//	GET  /kubetab/settings?emulated-version=1.36  an Offer, of that version or the running one
 //	POST /kubetab/settings                        settings -> 204, or 422 with what is wrong with them
 //
 // Both are for the page itself, without credentials, as all of package shell is.
@@ -24,16 +24,6 @@ const mostNodes = 100
 
 // mostSettings is how large a body of settings may be, in bytes.
 const mostSettings = 64 << 10
-
-type settingsAnswer struct {
-	// Nodes is how many there are when nothing is said of them.
-	Nodes int `json:"nodes"`
-	// MostNodes is how many there may be.
-	MostNodes int             `json:"mostNodes"`
-	Choices   choices.Choices `json:"choices"`
-	// Unserved are objects that the running engine keeps and does not show.
-	Unserved []core.Unserved `json:"unserved"`
-}
 
 // check says why an engine would not start with s.
 func (s settings) check() error {
@@ -72,7 +62,7 @@ func withSettings(api http.Handler, running settings, engine *core.Engine) http.
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Cache-Control", "no-store")
-			_ = json.NewEncoder(w).Encode(settingsAnswer{defaultNodes, mostNodes, offered, unserved}) // fails when the client has gone
+			_ = json.NewEncoder(w).Encode(Offer{defaultNodes, mostNodes, offered, unserved}) // fails when the client has gone
 		case http.MethodPost:
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostSettings))
 			if err == nil && len(body) == 0 {

@@ -63,7 +63,7 @@ func TestSettingsAreTriedBeforeAnEngineIs(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w
 	}
-	var answer settingsAnswer
+	var answer Offer
 	w := ask(http.MethodGet, "", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Nodes != defaultNodes || len(answer.Choices.Versions) < 2 || len(answer.Unserved) > 0 {
 		t.Errorf("%d %s", w.Code, w.Body)

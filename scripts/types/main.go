@@ -28,6 +28,8 @@ var answers = []struct {
 	{"core/controllers", []string{"choices.go"}, ""},
 	{"core/requestlog", nil, "import type { HeaderPair } from '../protocol';\n"},
 	{"core/shell", nil, ""},
+	{"wasm", nil, "import type { Choices } from './choices';\nimport type { Unserved } from './core';\n"},
+	{"wasm/boundary", nil, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
 }
 
@@ -37,6 +39,8 @@ var others = map[string]string{
 	"json.RawMessage":    "unknown",
 	"bundle.Settings":    "EngineSettings",
 	"controllers.Choice": "controllers.Choice",
+	"choices.Choices":    "Choices",
+	"core.Unserved":      "Unserved",
 }
 
 func main() {

@@ -205,20 +205,11 @@ func (a *arguments) bytes(i int) []byte {
 	})
 }
 
-// stats describes the engine as JSON. It stops the world for about a millisecond.
+// stats returns EngineStats as JSON. It stops the world for about a millisecond.
 func stats(b *bridge.Bridge, start time.Time) string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	text, err := json.Marshal(struct {
-		Version     string  `json:"version"`
-		Goroutines  int     `json:"goroutines"`
-		Requests    int     `json:"requests"`    // handlers that have not returned
-		HeapBytes   uint64  `json:"heapBytes"`   // live and not yet collected
-		LinearBytes int     `json:"linearBytes"` // the module's memory as the browser counts it
-		Collections uint32  `json:"collections"` // of garbage
-		PauseMS     float64 `json:"pauseMs"`     // all of them together
-		UptimeMS    int64   `json:"uptimeMs"`
-	}{
+	text, err := json.Marshal(EngineStats{
 		version.Get().GitVersion, runtime.NumGoroutine(), b.Running(), m.HeapAlloc, memoryPages() * 65536,
 		m.NumGC, float64(m.PauseTotalNs) / 1e6, time.Since(start).Milliseconds(),
 	})

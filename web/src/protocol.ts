@@ -13,6 +13,8 @@
  * The first message on a control port is `Hello`, and its version is compared before anything else is read.
  */
 
+import type { EngineStats } from './answers/boundary';
+
 /** Raised whenever a message changes its meaning. A page and a worker of different versions part with `Refused`. */
 export type ProtocolVersion = 6;
 
@@ -219,15 +221,6 @@ export type EngineState = Downloading | Starting | Ready | Dead;
 export interface StageTime {
   readonly name: string;
   readonly ms: number;
-}
-
-/** What the Go side reports about itself (`KubetabEngine.stats`). Further fields may come. */
-export interface EngineStats {
-  readonly version: string;
-  readonly goroutines: number;
-  readonly heapBytes: number;
-  readonly linearBytes: number;
-  readonly requests: number;
 }
 
 /* ------------------------------------------------------------------ what belongs to one request */

@@ -1,7 +1,7 @@
+import type { EngineStats } from '../answers/boundary';
 import type {
   EngineSettings,
   EngineState,
-  EngineStats,
   FromEngine,
   Hello,
   Restart,

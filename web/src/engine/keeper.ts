@@ -1,9 +1,9 @@
+import type { EngineStats } from '../answers/boundary';
 import type {
   BeginRequest,
   Dead,
   EngineSettings,
   EngineState,
-  EngineStats,
   Restart,
   Run,
   StageTime,

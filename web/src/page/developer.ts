@@ -1,5 +1,6 @@
+import type { EngineStats } from '../answers/boundary';
 import type { ApiClient } from '../client';
-import type { EngineSettings, EngineState, EngineStats, Restart } from '../protocol';
+import type { EngineSettings, EngineState, Restart } from '../protocol';
 import {
   directApi,
   engineState,

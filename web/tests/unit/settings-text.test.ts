@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  type Offer,
-  read,
-  same,
-  spell,
-  without,
-} from '../../src/page/control/settings/settings-text';
+import type { Offer } from '../../src/answers/wasm';
+import { read, same, spell, without } from '../../src/page/control/settings/settings-text';
 import type { EngineSettings } from '../../src/protocol';
 
 const offer: Offer = {

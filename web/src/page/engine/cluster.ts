@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import type { EngineStats } from '../../answers/boundary';
 import { type ApiClient, throughEnginePort, throughServiceWorker } from '../../client';
 import { findEngine, type Home, type HomeEvents } from '../../client/home';
 import type { EngineLink } from '../../client/link';
@@ -7,7 +8,7 @@ import {
   serveServiceWorker,
   type WithoutServiceWorker,
 } from '../../client/service-worker';
-import type { Dead, EngineSettings, EngineState, EngineStats, Restart } from '../../protocol';
+import type { Dead, EngineSettings, EngineState, Restart } from '../../protocol';
 import { words } from '../words';
 import { clusterHere, holdCluster, scope } from './here';
 import { unmarkKept } from './kept-mark';

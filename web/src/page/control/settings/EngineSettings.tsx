@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Offer } from '../../../answers/wasm';
 import { engineState, forgetOtherBuilds } from '../../engine/cluster';
 import { words as engineWords } from '../../engine/words';
 import { words } from '../words';
 import { change, draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
 import { GroupVersions } from './GroupVersions';
-import type { Offer } from './settings-text';
 
 /** What kube-apiserver and the rest of the cluster are started with. Nothing changes before a restart. */
 export function EngineSettings() {

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { Gate } from '../../../answers/choices';
+import type { Offer } from '../../../answers/wasm';
 import { words } from '../words';
 import { change, draft } from './engine-settings';
-import { gateOtherwise, type Offer } from './settings-text';
+import { gateOtherwise } from './settings-text';
 
 /** All gates of the version, the changed ones first; `AllAlpha` and `AllBeta` move those that nobody has set. */
 export function FeatureGates({ from }: { from: Offer }) {

@@ -1,6 +1,7 @@
+import type { Offer } from '../../../answers/wasm';
 import { words } from '../words';
 import { change, draft } from './engine-settings';
-import { groupOtherwise, type Offer } from './settings-text';
+import { groupOtherwise } from './settings-text';
 
 /** What --runtime-config takes for many versions at once, in the order in which upstream applies it. */
 const TOGETHER = ['api/all', 'api/ga', 'api/beta', 'api/alpha'] as const;

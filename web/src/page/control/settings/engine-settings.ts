@@ -1,8 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
+import type { Offer } from '../../../answers/wasm';
 import type { EngineSettings } from '../../../protocol';
 import { askAsAdmin, refused } from '../../engine/ask';
 import { engineState } from '../../engine/cluster';
-import { type Offer, same, spell, without } from './settings-text';
+import { same, spell, without } from './settings-text';
 
 /** What the engine that is ready runs with; null while there is none. */
 export const running = computed<EngineSettings | null>(() =>

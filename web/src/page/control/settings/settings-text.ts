@@ -1,16 +1,7 @@
-import type { Choices, Gate } from '../../../answers/choices';
-import type { Unserved } from '../../../answers/core';
+import type { Gate } from '../../../answers/choices';
+import type { Offer } from '../../../answers/wasm';
 import type { EngineSettings } from '../../../protocol';
 import { words } from '../words';
-
-/** As GET /kubetab/settings answers (wasm/settings_serve.go): what upstream lets one choose for one emulated version. */
-export interface Offer {
-  /** How many there are when nothing is said of them, and may be at most. */
-  readonly nodes: number;
-  readonly mostNodes: number;
-  readonly choices: Choices;
-  readonly unserved: readonly Unserved[];
-}
 
 /** What a gate is while nothing is said of it. */
 export function gateOtherwise(gate: Gate, set: EngineSettings['featureGates'] = {}): boolean {

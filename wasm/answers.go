@@ -1,0 +1,17 @@
+package main
+
+import (
+	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/choices"
+)
+
+// Offer is what a visitor may choose of the settings of an engine.
+type Offer struct {
+	// Nodes is how many there are when nothing is said of them.
+	Nodes int `json:"nodes"`
+	// MostNodes is how many there may be.
+	MostNodes int             `json:"mostNodes"`
+	Choices   choices.Choices `json:"choices"`
+	// Unserved are objects that the running engine keeps and does not show.
+	Unserved []core.Unserved `json:"unserved"`
+}
