@@ -1,4 +1,5 @@
-// Command types writes what the API of an engine answers as TypeScript, from the Go types that it is made of:
+// Command types writes what the API of an engine answers, and what is in the files of the lessons, as TypeScript, from
+// the Go types that both are made of:
 //
 //	make types
 //
@@ -17,7 +18,7 @@ import (
 
 const module = "github.com/kubetab/kubetab/"
 
-// answers are the packages whose exported types the API answers with: those of answers.go, and of the files named here.
+// answers are the packages whose exported types the page reads: those of answers.go, and of the files named here.
 var answers = []struct {
 	pkg     string
 	files   []string
@@ -31,6 +32,8 @@ var answers = []struct {
 	{"wasm", nil, "import type { Choices } from './choices';\nimport type { Unserved } from './core';\n"},
 	{"wasm/boundary", nil, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
+	{"tutorials/load", nil, ""},
+	{"tutorials/cmd/lessons", nil, "import type { Block } from './load';\nimport type * as tutorials from './tutorials';\n"},
 }
 
 // others are Go types of which TypeScript has its own.
@@ -41,6 +44,10 @@ var others = map[string]string{
 	"controllers.Choice": "controllers.Choice",
 	"choices.Choices":    "Choices",
 	"core.Unserved":      "Unserved",
+	"load.Block":         "Block",
+	"tutorials.Clock":    "tutorials.Clock",
+	"tutorials.Engine":   "tutorials.Engine",
+	"tutorials.Text":     "tutorials.Text",
 }
 
 func main() {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ func TestPageFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var index course
+	var index Course
 	if err := json.Unmarshal(files["index.json"], &index); err != nil || index.Parts[0].Lessons[0].ID != "first/request" {
 		t.Fatalf("index.json: %s %v", files["index.json"], err)
 	}
@@ -115,17 +116,17 @@ func TestRequote(t *testing.T) {
 // checkLesson reads back what the page is given.
 func checkLesson(t *testing.T, l *load.Lesson, text []byte) {
 	t.Helper()
-	var got struct {
-		lesson
+	var got Lesson
+	var body struct {
 		Lesson json.RawMessage `json:"lesson"`
 	}
-	if err := json.Unmarshal(text, &got); err != nil {
+	if err := errors.Join(json.Unmarshal(text, &got), json.Unmarshal(text, &body)); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Steps) != len(l.All()) || got.Title == "" {
 		t.Errorf("%s: %d steps, title %q", l.ID, len(got.Steps), got.Title)
 	}
-	d := json.NewDecoder(bytes.NewReader(got.Lesson))
+	d := json.NewDecoder(bytes.NewReader(body.Lesson))
 	d.DisallowUnknownFields() // as the evaluator reads it
 	var begin tutorials.Begin
 	if err := d.Decode(&begin); err != nil {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { Lesson } from '../../src/page/lessons/course/course';
+import type { Lesson } from '../../src/answers/lessons';
 import { ready } from './browser';
 
 // What somebody does who plays a lesson.

@@ -57,10 +57,8 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     const drawing = page.locator('.lesson-text svg[role=img]');
     await drawing.scrollIntoViewIfNeeded();
     // Nothing of it is left out.
-    const drawn = text.steps[number - 1]?.blocks.find(
-      (block) => 'html' in block && block.html.includes('<svg'),
-    );
-    const source = drawn && 'html' in drawn ? drawn.html : '';
+    const drawn = text.steps[number - 1]?.blocks.find(({ html }) => html?.includes('<svg'));
+    const source = drawn?.html ?? '';
     const html = await drawing.evaluate((element) => element.outerHTML);
     for (const tag of ['g', 'path', 'rect', 'circle', 'text']) {
       const count = (of: string) => of.split(`<${tag} `).length + of.split(`<${tag}>`).length;

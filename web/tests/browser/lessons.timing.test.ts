@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Browser as Chromium, launch } from '../../build/chromium.mjs';
-import type { Lesson } from '../../src/page/lessons/course/course';
+import type { Lesson } from '../../src/answers/lessons';
 import { english } from '../../src/page/words';
 import { ready } from './browser';
 import { newBrowser } from './visitors';

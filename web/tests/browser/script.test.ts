@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
-import type { Lesson } from '../../src/page/lessons/course/course';
+import type { Lesson } from '../../src/answers/lessons';
 import { english } from '../../src/page/lessons/words';
 import { controlled, inFlight, PATIENCE, ready } from './browser';
 import { newVisitors } from './visitors';

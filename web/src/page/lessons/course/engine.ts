@@ -1,8 +1,8 @@
 import { computed, effect } from '@preact/signals';
+import type { Lesson } from '../../../answers/lessons';
 import type { EngineSettings, Run } from '../../../protocol';
 import { same, spell } from '../../control/settings/settings-text';
 import { engineState, restartEngine } from '../../engine/cluster';
-import type { Lesson } from './course';
 
 /** How the engine that is ready came to be; null while there is none. */
 export const run = computed<Run | null>(() =>

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import type { Lesson } from '../../../answers/lessons';
 import type { State as LessonState } from '../../../answers/tutorials';
 import { setClock } from '../../control/clock';
 import { same } from '../../control/settings/settings-text';
@@ -7,7 +8,6 @@ import { engineState, ready, restartEngine } from '../../engine/cluster';
 import { framesOf } from '../../engine/frames';
 import { shellHeld } from '../../terminal/held';
 import { words } from '../words';
-import type { Lesson } from './course';
 import { setsEngine } from './engine';
 import { note, progressOf, type Told } from './progress';
 

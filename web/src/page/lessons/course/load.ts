@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
+import type { Course, Entry, Lesson } from '../../../answers/lessons';
+import type { Text } from '../../../answers/tutorials';
 import { scope } from '../../engine/cluster';
 import { type Language, language } from '../../language/current';
-import type { Both, Course, Entry, Lesson } from './course';
 
 /** Why a text could not be had: there is none, or the way to it is closed. */
 export interface LoadTrouble {
@@ -71,7 +72,7 @@ function failed(kind: LoadTrouble['kind'], why: string): Loaded<never> {
 }
 
 /** Of a text in both languages, the one that is shown. */
-export function shown(text: Both): string {
+export function shown(text: Text): string {
   return text[language.value];
 }
 

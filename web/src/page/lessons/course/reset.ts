@@ -1,8 +1,8 @@
+import type { Lesson } from '../../../answers/lessons';
 import { notice } from '../../engine/cluster';
 import { clusterHere, isEmbedded } from '../../engine/here';
 import { go } from '../../frame/route';
 import { words } from '../words';
-import type { Lesson } from './course';
 import { pathOf } from './place';
 import { note } from './progress';
 

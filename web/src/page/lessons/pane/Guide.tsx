@@ -1,11 +1,11 @@
 import './lesson.css';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Lesson, Step } from '../../../answers/lessons';
 import { isEmbedded } from '../../engine/here';
 import { words as engineWords } from '../../engine/words';
 import { PaneBar } from '../../frame/PaneBar';
 import { go, replace } from '../../frame/route';
 import { language } from '../../language/current';
-import type { Lesson, Step } from '../course/course';
 import { flagsOf, run, setsEngine } from '../course/engine';
 import { state, trouble, tryAgain } from '../course/follow';
 import { enterLesson, isHere, leaveLesson, lessonHere } from '../course/home';

@@ -1,5 +1,5 @@
 import './lesson-map.css';
-import type { Entry, Part } from '../course/course';
+import type { Entry, Part } from '../../../answers/lessons';
 import { lessonHere } from '../course/home';
 import { course, entries, loadCourse, shown } from '../course/load';
 import { pathOf } from '../course/place';

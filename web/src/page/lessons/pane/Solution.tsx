@@ -1,4 +1,4 @@
-import type { Lesson, Step } from '../course/course';
+import type { Lesson, Step } from '../../../answers/lessons';
 import { restartWith, runsWith, untilRunsWith } from '../course/engine';
 import { play, playing, stopPlaying } from '../course/player';
 import { note, progressOf } from '../course/progress';

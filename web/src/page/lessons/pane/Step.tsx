@@ -2,9 +2,9 @@ import type { CheckState, StepState } from '../../../answers/tutorials';
 import './lesson-step.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Check, Hint, Lesson, Prediction, Step } from '../../../answers/lessons';
 import { refused } from '../../engine/ask';
 import { answer } from '../course/answer';
-import type { Check, Hint, Lesson, Prediction, Step } from '../course/course';
 import { state } from '../course/follow';
 import { note, progressOf } from '../course/progress';
 import { BlockView } from '../text/Block';
@@ -21,7 +21,7 @@ interface StepProps {
 export function StepView({ lesson, step }: StepProps) {
   const now = state.value?.steps.find(({ id }) => id === step.id);
   // A guess comes before the first thing to be done, and so does another engine.
-  const first = step.blocks.findIndex((block) => 'language' in block && block.actions?.length);
+  const first = step.blocks.findIndex((block) => block.actions?.length);
   // What a challenge asks for is part of its solution.
   const engine = step.challenge ? null : step.engine;
   const isSplit = first >= 0 && (step.predict || engine);

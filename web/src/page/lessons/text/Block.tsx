@@ -1,13 +1,14 @@
 import './lesson-code.css';
 import './lesson-text.css';
 import { useMemo } from 'preact/hooks';
+import type { Lesson } from '../../../answers/lessons';
+import type { Block } from '../../../answers/load';
 import { replaceDraft } from '../../console/draft';
 import { focusTerminal } from '../../frame/focus-terminal';
 import { go } from '../../frame/route';
 import { showEditor } from '../../frame/show-editor';
 import { CopyButton } from '../../parts/Copy';
 import { runInTerminal, typeIntoTerminal } from '../../terminal/shell';
-import type { Block, Lesson } from '../course/course';
 import { requestOf } from '../course/exchange';
 import { lessonHere } from '../course/home';
 import { lessonOf } from '../course/load';
@@ -21,7 +22,7 @@ const CLEAR_LINE = '\x15';
 
 /** A piece of a lesson's text: prose, or code with what can be done with it. */
 export function BlockView({ block }: { block: Block }) {
-  if ('html' in block) return <Prose html={block.html} />;
+  if (block.html !== undefined) return <Prose html={block.html} />;
   if (block.kind === 'table') return <TableBlock block={block} />;
   return <CodeBlock block={block} />;
 }
@@ -59,11 +60,8 @@ async function openBrought(name: string, text: string): Promise<void> {
   showEditor();
 }
 
-type Code = Extract<Block, { language: string }>;
-
-function CodeBlock({ block }: { block: Code }) {
-  const { language, text, file } = block;
-  const actions = block.actions ?? [];
+function CodeBlock({ block }: { block: Block }) {
+  const { language = '', text = '', file, actions = [] } = block;
   const isRequest = language === 'http';
   const isCommand = actions.includes('run') || (actions.includes('put') && !isRequest);
   const table = language === 'text' && /\S {2,}/.test(text);

@@ -1,6 +1,6 @@
 import './lesson-table.css';
 import { useSignal } from '@preact/signals';
-import type { Table } from '../course/course';
+import type { Block } from '../../../answers/load';
 import { lessonHere } from '../course/home';
 import { lessonOf } from '../course/load';
 import { words } from '../words';
@@ -9,12 +9,13 @@ import { words } from '../words';
 const cellsOf = (line: string) => line.split(' | ');
 
 /** The rows of a file that the lesson has brought, and a field that leaves those with all of the words in it. */
-export function TableBlock({ block }: { block: Table }) {
+export function TableBlock({ block }: { block: Block }) {
+  const { file = '', text: headLine = '' } = block;
   const wanted = useSignal('');
   const loaded = lessonOf(lessonHere.value);
-  const text = (loaded.state === 'loaded' && loaded.value.files?.[block.file]) || '';
+  const text = (loaded.state === 'loaded' && loaded.value.files?.[file]) || '';
   const all = text.trimEnd().split('\n');
-  const heads = cellsOf(block.text);
+  const heads = cellsOf(headLine);
   const parts = wanted.value.toLowerCase().split(/\s+/);
   const rows = all.filter((row) => parts.every((part) => row.toLowerCase().includes(part)));
   return (
@@ -38,7 +39,7 @@ export function TableBlock({ block }: { block: Table }) {
       </p>
       <section
         class="lesson-table-rows"
-        aria-label={block.file}
+        aria-label={file}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
       >
