@@ -1,5 +1,5 @@
-// Command types writes what the API of an engine answers, and what is in the files of the lessons, as TypeScript, from
-// the Go types that both are made of:
+// Command types writes what the page is answered, and what is in the files of the lessons, as TypeScript, from the Go types
+// that both are made of:
 //
 //	make types
 //
@@ -31,6 +31,7 @@ var answers = []struct {
 	{"core/shell", nil, ""},
 	{"wasm", nil, "import type { Choices } from './choices';\nimport type { Unserved } from './core';\n"},
 	{"wasm/boundary", nil, ""},
+	{"server/share", nil, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
 	{"tutorials/load", nil, ""},
 	{"tutorials/cmd/lessons", nil, "import type { Block } from './load';\nimport type * as tutorials from './tutorials';\n"},

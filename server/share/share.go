@@ -161,7 +161,7 @@ func fail(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(known.code)
-	_ = json.NewEncoder(w).Encode(map[string]string{"message": known.message}) // the client has gone: nobody to tell
+	_ = json.NewEncoder(w).Encode(Refusal{known.message}) // the client has gone: nobody to tell
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) error {
@@ -207,7 +207,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]string{"id": id}) // the client has gone: nobody to tell
+	_ = json.NewEncoder(w).Encode(Stored{id}) // the client has gone: nobody to tell
 	return nil
 }
 

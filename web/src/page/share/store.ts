@@ -1,3 +1,4 @@
+import type { Refusal, Stored } from '../../answers/share';
 import { scope } from '../engine/here';
 import { UnreadableLink } from './link';
 import { words } from './words';
@@ -42,7 +43,7 @@ export async function keep(bytes: Uint8Array<ArrayBuffer>, type: string): Promis
   } catch {
     throw new Error(words.short.unreachable);
   }
-  const said = (await answer.json().catch(() => ({}))) as { id?: string; message?: string };
+  const said = (await answer.json().catch(() => ({}))) as Partial<Stored & Refusal>;
   if (!answer.ok || !said.id) {
     throw new Error(words.short.refused(said.message ?? `HTTP ${answer.status}`));
   }
