@@ -402,11 +402,11 @@ export interface KeepModule {
 
 export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepModule;
 
-/* ------------------------------------------------------------------ BroadcastChannel of keptChannel */
+/* ------------------------------------------------------------------ BroadcastChannel of journalChannel */
 
 /**
  * The engine worker of a cluster shall write what it still has to keep, and end. Nobody may be using it. `folder` is that
- * of the cluster, here and below: see engine/database.ts.
+ * of the cluster, here and below: see engine/journal/database.ts.
  */
 export interface EndEngine {
   readonly type: 'end';
@@ -430,4 +430,4 @@ export interface HasRoom {
   readonly type: 'has-room';
 }
 
-export type OfKept = EndEngine | Flush | Flushed | HasRoom;
+export type JournalMessage = EndEngine | Flush | Flushed | HasRoom;

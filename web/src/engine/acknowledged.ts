@@ -11,7 +11,7 @@ export class Acknowledged implements Pick<Outbox, 'post'> {
   /** Resolves when everything before has been posted; null when it has. */
   #before: Promise<void> | null = null;
 
-  /** @param caughtUp see Kept */
+  /** @param caughtUp see StoredJournal */
   constructor(outbox: Pick<Outbox, 'post'>, caughtUp: () => Promise<void> | null) {
     this.#outbox = outbox;
     this.#caughtUp = caughtUp;

@@ -1,8 +1,8 @@
 import { uniqueName } from '../client/unique';
 import { PROTOCOL } from '../client/version';
 import type { FromEngine, ToEngine } from '../protocol';
-import type { Keeper } from './keeper';
 import { Outbox } from './outbox';
+import type { Supervisor } from './supervisor';
 
 /**
  * The parties of this worker: pages and the service worker, each with a control port that begins with `Hello`. The
@@ -10,15 +10,15 @@ import { Outbox } from './outbox';
  * must not leave watches running.
  */
 export class Parties {
-  readonly #keeper: Keeper;
+  readonly #supervisor: Supervisor;
   readonly #worker = uniqueName();
   readonly #lock: Promise<string | null>;
   readonly #ports = new Set<MessagePort>();
 
-  constructor(keeper: Keeper) {
-    this.#keeper = keeper;
+  constructor(supervisor: Supervisor) {
+    this.#supervisor = supervisor;
     this.#lock = holdForLife(`kubetab-engine-${this.#worker}`);
-    keeper.onState = (state) => this.#tell({ type: 'state', state });
+    supervisor.onState = (state) => this.#tell({ type: 'state', state });
   }
 
   admit(port: MessagePort): void {
@@ -38,7 +38,7 @@ export class Parties {
     if (message.lock) this.#watchOver(port, outbox, message.lock);
     const lock = await this.#lock;
     this.#ports.add(port);
-    const { state } = this.#keeper;
+    const { state } = this.#supervisor;
     post(port, { type: 'welcome', protocol: PROTOCOL, worker: this.#worker, lock, state });
   }
 
@@ -50,22 +50,22 @@ export class Parties {
         this.admit(message.port);
         return;
       case 'request':
-        this.#keeper.request(message, outbox);
+        this.#supervisor.request(message, outbox);
         return;
       case 'body':
       case 'body-end':
       case 'credit':
       case 'cancel':
-        this.#keeper.tell(message, outbox);
+        this.#supervisor.tell(message, outbox);
         return;
       case 'restart':
-        this.#keeper.restart(message.objects, message.settings);
+        this.#supervisor.restart(message.objects, message.settings);
         return;
       case 'forget-others':
-        void this.#keeper.forgetOthers();
+        void this.#supervisor.forgetOthers();
         return;
       case 'stats':
-        post(port, { type: 'stats', nonce: message.nonce, stats: this.#keeper.stats() });
+        post(port, { type: 'stats', nonce: message.nonce, stats: this.#supervisor.stats() });
         return;
       case 'ping':
         post(port, { type: 'pong', nonce: message.nonce });
@@ -86,7 +86,7 @@ export class Parties {
 
   #leave(port: MessagePort, outbox: Outbox): void {
     this.#ports.delete(port);
-    this.#keeper.forget(outbox);
+    this.#supervisor.forget(outbox);
     port.onmessage = null;
     port.close();
   }

@@ -7,9 +7,9 @@ import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
 import { type Later, restOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
-import type { Brought } from './brought';
 import { DownloadError, download, downloadNow, type OnBytes, together } from './download';
-import type { Earlier, Kept } from './kept';
+import type { MemoryJournal } from './journal/memory-journal';
+import type { Earlier, StoredJournal } from './journal/stored-journal';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
@@ -34,7 +34,7 @@ export interface ProgramEvents {
 export class Program {
   readonly #events: ProgramEvents;
   readonly #requests: Requests;
-  readonly #kept: Kept | Brought | null;
+  readonly #journal: StoredJournal | MemoryJournal | null;
   readonly #output = captureOutput();
   #asked: () => void = () => undefined;
   #over = false;
@@ -52,10 +52,14 @@ export class Program {
     leftOut: null,
   };
 
-  /** @param kept what an earlier program has left, and where this one leaves it; null to keep nothing */
-  constructor(requests: Requests, kept: Kept | Brought | null, events: ProgramEvents) {
+  /** @param journal what an earlier program has left, and where this one leaves it; null to keep nothing */
+  constructor(
+    requests: Requests,
+    journal: StoredJournal | MemoryJournal | null,
+    events: ProgramEvents,
+  ) {
     this.#requests = requests;
-    this.#kept = kept;
+    this.#journal = journal;
     this.#events = events;
   }
 
@@ -87,7 +91,7 @@ export class Program {
         OnBytes,
         OnBytes,
       ];
-      const reading = this.#kept?.read() ?? Promise.resolve(NOTHING);
+      const reading = this.#journal?.read() ?? Promise.resolve(NOTHING);
       const fitting = async () => {
         const { settings, from, isOfOther } = await reading;
         const asTaken = isDefault(wanted ?? settings) && (isOfOther || from !== 'nothing');
@@ -112,7 +116,8 @@ export class Program {
       this.#takesOver = earlier.isOfOther;
       // A cluster that begins without the snapshot, where the next visit may have it, is not worth to be gone on with.
       this.#keeps = snapshot !== null || earlier.from !== null || !isDefault(settings);
-      if (this.#keeps && (earlier.isOfOther || !earlier.from)) this.#kept?.keepFrom(this.#run.from);
+      if (this.#keeps && (earlier.isOfOther || !earlier.from))
+        this.#journal?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
       const rest = this.#bringRest(info, base, began);
@@ -198,7 +203,7 @@ export class Program {
   ): Promise<void> {
     const go = this.#newGo();
     this.#run = { ...this.#run, from: 'nothing' };
-    if (this.#takesOver) this.#kept?.keepFrom('nothing');
+    if (this.#takesOver) this.#journal?.keepFrom('nothing');
     const host = this.#setHost(isDefault(settings) ? '' : JSON.stringify(settings), () => {
       this.#giveBack(earlier);
       this.#offer();
@@ -306,13 +311,13 @@ export class Program {
       },
       keep: this.#keeps
         ? (name, record, superseded) => {
-            if (alive()) this.#kept?.keep(name, record, superseded);
+            if (alive()) this.#journal?.keep(name, record, superseded);
           }
         : null,
       notKept: (why) => {
         if (!alive()) return;
         if (this.#takesOver) this.#notTaken();
-        else this.#kept?.stop();
+        else this.#journal?.stop();
         this.#run = { ...this.#run, cluster: 'new', notKept: why };
         console.warn(
           `kubetab: what was kept of the cluster cannot be used, and is left as it is: ${why}`,
@@ -321,7 +326,7 @@ export class Program {
       takenOver: (left) => {
         if (!alive()) return;
         const leftOut = left === '' ? [] : left.split('\n');
-        const isForgotten = this.#kept?.takenOver(leftOut.length === 0) ?? false;
+        const isForgotten = this.#journal?.takenOver(leftOut.length === 0) ?? false;
         const otherBuilds = this.#run.otherBuilds - (isForgotten ? 1 : 0);
         this.#run = { ...this.#run, leftOut, otherBuilds };
       },
@@ -336,8 +341,8 @@ export class Program {
   /** What another build has left is of no use to this one: a cluster begins here, and is kept beside it. */
   #notTaken(): void {
     this.#takesOver = false;
-    this.#kept?.refused();
-    this.#kept?.keepFrom(this.#run.from);
+    this.#journal?.refused();
+    this.#journal?.keepFrom(this.#run.from);
   }
 
   #die(cause: Dead['cause'], what: string, why: string): void {

@@ -17,7 +17,7 @@ export class Requests {
   readonly #caughtUp: () => Promise<void> | null;
   #lastId = 0;
 
-  /** @param caughtUp see Kept: what an answer to a change waits for */
+  /** @param caughtUp see StoredJournal: what an answer to a change waits for */
   constructor(caughtUp: () => Promise<void> | null = () => null) {
     this.#caughtUp = caughtUp;
   }

@@ -8,10 +8,10 @@
 import { listenForTabs } from '../client/bridge';
 import { ALONE, clusterOfWorker, engineName } from '../client/cluster-names';
 import type { BeginAlone } from '../protocol';
-import { Brought } from './brought';
 import { settingsOfBundle } from './bundle-settings';
-import { Keeper } from './keeper';
+import { MemoryJournal } from './journal/memory-journal';
 import { Parties } from './parties';
+import { Supervisor } from './supervisor';
 
 // A worker of another site is a blob that imports this script: its own address then says nothing.
 const here = import.meta.url;
@@ -21,14 +21,18 @@ if (self.name === ALONE) {
   const begun = (async () => {
     const { settings, bundle } = await first();
     const wanted = settings ?? (bundle && (await settingsOfBundle(bundle)));
-    return run(new Keeper(__MODULE__, site, { kept: new Brought(bundle ?? null, wanted ?? {}) }));
+    return run(
+      new Supervisor(__MODULE__, site, {
+        journal: new MemoryJournal(bundle ?? null, wanted ?? {}),
+      }),
+    );
   })();
   self.addEventListener('message', ({ data }: MessageEvent<BeginAlone | MessagePort>) => {
     if (data instanceof MessagePort) void begun.then((parties) => parties.admit(data));
   });
 } else {
   const cluster = clusterOfWorker(self.name);
-  const parties = run(new Keeper(__MODULE__, site, { cluster }));
+  const parties = run(new Supervisor(__MODULE__, site, { cluster }));
   if ('onconnect' in self) {
     (self as unknown as SharedWorkerGlobalScope).onconnect = ({ ports: [port] }) => {
       if (port) parties.admit(port);
@@ -40,15 +44,15 @@ if (self.name === ALONE) {
   }
 }
 
-function run(keeper: Keeper): Parties {
-  const parties = new Parties(keeper);
+function run(supervisor: Supervisor): Parties {
+  const parties = new Parties(supervisor);
   self.addEventListener('error', (event) => {
-    if (keeper.uncaught(event.error)) event.preventDefault();
+    if (supervisor.uncaught(event.error)) event.preventDefault();
   });
   self.addEventListener('unhandledrejection', (event) => {
-    if (keeper.uncaught(event.reason)) event.preventDefault();
+    if (supervisor.uncaught(event.reason)) event.preventDefault();
   });
-  keeper.start();
+  supervisor.start();
   return parties;
 }
 

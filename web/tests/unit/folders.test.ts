@@ -3,12 +3,16 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const page = resolve(import.meta.dirname, '../../src/page');
+const engine = resolve(import.meta.dirname, '../../src/engine');
 const MOST_FILES = 20;
 
-/** Every file of the page, by its path in src/page. */
-const files = readdirSync(page, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
-  .map((entry) => relative(page, join(entry.parentPath, entry.name)));
+/** Every file of a folder and of the folders in it, by its path in the folder. */
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+
+const files = filesIn(page);
 
 interface Arrow {
   readonly file: string;
@@ -30,10 +34,24 @@ const arrows = files
 
 const viewOf = (folder: string) => folder.split('/')[0];
 
-test(`a folder of the page has at most ${MOST_FILES} files`, () => {
+test.each([
+  ['page', files],
+  ['engine worker', filesIn(engine)],
+])(`a folder of the %s has at most ${MOST_FILES} files`, (_, all) => {
   const sizes = new Map<string, number>();
-  for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+  for (const file of all) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+  expect(sizes.size).toBeGreaterThan(1);
   expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
+});
+
+test("the journal's folder imports nothing of the rest of the engine worker", () => {
+  const above = filesIn(join(engine, 'journal')).flatMap((file) => {
+    const text = readFileSync(join(engine, 'journal', file), 'utf8');
+    return [...text.matchAll(/\b(?:from |import |import\()'(\.\.\/[^'./][^']*)'/g)].map(
+      ([, path]) => `${file} imports ${path}`,
+    );
+  });
+  expect(above).toEqual([]);
 });
 
 test('the top of a folder imports nothing of the folders in it', () => {

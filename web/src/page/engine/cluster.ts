@@ -10,8 +10,8 @@ import {
 } from '../../client/service-worker';
 import type { Dead, EngineSettings, EngineState, Restart } from '../../protocol';
 import { words } from '../words';
+import { unmarkKept } from './eviction-mark';
 import { clusterHere, holdCluster, scope } from './here';
-import { unmarkKept } from './kept-mark';
 import { words as engineWords } from './words';
 
 export { scope };

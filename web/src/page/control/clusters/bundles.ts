@@ -13,7 +13,7 @@ import {
 } from '../../files/workspace/workspace-database';
 import { words } from '../words';
 import { fetchFile, NotFetched, takeSource } from './bundle-address';
-import { dropFiles, freeName, kept, list, shownTitle, translated } from './clusters';
+import { dropFiles, freeName, list, shownTitle, stored, translated } from './clusters';
 import { askToStay } from './stay';
 
 /*
@@ -96,7 +96,7 @@ export async function openBundle(file: File): Promise<void> {
   const name = await freeName(title);
   try {
     await writeFiles(name, summary.files);
-    await kept.begin(name, snapshot.url, bytes, settings);
+    await stored.begin(name, snapshot.url, bytes, settings);
   } catch (error) {
     await dropFiles(name);
     throw translated(error);

@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
 import { type ClusterKind, kindOf, OWN, preparedCluster } from '../../../client/cluster-names';
-import { isFull } from '../../../engine/database';
-import { KeptClusters, StillUsed } from '../../../engine/kept-clusters';
+import { isFull } from '../../../engine/journal/database';
+import { StillUsed, StoredClusters } from '../../../engine/journal/stored-clusters';
 import { engineState, restartEngine, untilReady } from '../../engine/cluster';
+import { unmarkKept } from '../../engine/eviction-mark';
 import {
   clusterHere,
   lastOwn,
@@ -14,7 +15,6 @@ import {
   titled,
   titleOf,
 } from '../../engine/here';
-import { unmarkKept } from '../../engine/kept-mark';
 import {
   FILES,
   OTHERS,
@@ -45,11 +45,11 @@ export interface ClusterInfo {
 /** What `list` has told last; for who draws it. */
 export const clusters = signal<readonly ClusterInfo[]>([]);
 
-export const kept = new KeptClusters(scope.pathname);
+export const stored = new StoredClusters(scope.pathname);
 
 /** All clusters of this browser and site: the visitor's own first, then lessons and prepared ones, the last used first. */
 export async function list(): Promise<readonly ClusterInfo[]> {
-  const [records, tabs] = await Promise.all([told(kept.list()), tabsIn()]);
+  const [records, tabs] = await Promise.all([told(stored.list()), tabsIn()]);
   const found = new Map(records.map((each) => [each.name, each]));
   const names = new Set([OWN, clusterHere, ...found.keys(), ...tabs.keys(), ...titled()]);
   clusters.value = [...names]
@@ -110,7 +110,7 @@ export function rename(name: string, title: string): void {
 export async function reset(name: string): Promise<void> {
   if (name !== clusterHere) {
     await unused(name);
-    await told(kept.remove(name));
+    await told(stored.remove(name));
     unmarkKept(name);
     passOn(null, name);
     await list();
@@ -143,10 +143,10 @@ export async function reset(name: string): Promise<void> {
 export async function duplicate(name: string, title: string): Promise<string> {
   const copy = await freeName(title || shownTitle(name));
   try {
-    await told(kept.copy(name, copy));
+    await told(stored.copy(name, copy));
     await copyFiles(name, copy);
   } catch (error) {
-    await kept.remove(copy).catch(() => undefined);
+    await stored.remove(copy).catch(() => undefined);
     await dropFiles(copy);
     throw translated(error);
   }
@@ -165,7 +165,7 @@ export async function duplicate(name: string, title: string): Promise<string> {
 export async function remove(name: string): Promise<void> {
   if (name === OWN) throw new Error(words.clusters.stays);
   await unused(name);
-  await told(kept.remove(name));
+  await told(stored.remove(name));
   unmarkKept(name);
   await dropFiles(name);
   passOn(null, name);

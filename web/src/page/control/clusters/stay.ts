@@ -2,8 +2,8 @@ import type { Record as RequestRecord } from '../../../answers/requestlog';
 import { kindOf } from '../../../client/cluster-names';
 import type { Ready } from '../../../protocol';
 import { engineState, engineWorker } from '../../engine/cluster';
+import { keptBy, markKept, unmarkKept } from '../../engine/eviction-mark';
 import { clusterHere } from '../../engine/here';
-import { keptBy, markKept, unmarkKept } from '../../engine/kept-mark';
 import { onRecord, records } from '../../requests/log';
 
 /** Asks the browser not to delete what it keeps when the disk becomes full; it may ask the visitor. */

@@ -10,10 +10,10 @@ import type {
   ToExchange,
   Unkept,
 } from '../protocol';
-import type { Brought } from './brought';
-import { folderOf } from './database';
-import { Kept } from './kept';
-import { answerPages } from './kept-channel';
+import { folderOf } from './journal/database';
+import { answerPages } from './journal/journal-channel';
+import type { MemoryJournal } from './journal/memory-journal';
+import { StoredJournal } from './journal/stored-journal';
 import type { ModuleInfo } from './module';
 import type { Outbox } from './outbox';
 import { isDefault, Program } from './program';
@@ -36,14 +36,14 @@ function overdueWords(output: string): string {
 /**
  * The one engine of this worker: starts it, knows its state, passes requests to it, and restarts it when asked to.
  */
-export class Keeper {
+export class Supervisor {
   /** Called on every change. Progress of the download is limited to a few calls per second. */
   onState: (state: EngineState) => void = () => undefined;
 
   readonly #info: ModuleInfo;
   readonly #base: URL;
-  readonly #requests = new Requests(() => this.#kept?.caughtUp() ?? null);
-  readonly #kept: Kept | Brought | null;
+  readonly #requests = new Requests(() => this.#journal?.caughtUp() ?? null);
+  readonly #journal: StoredJournal | MemoryJournal | null;
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;
   #state: EngineState;
@@ -60,28 +60,28 @@ export class Keeper {
   constructor(
     info: ModuleInfo,
     base: URL,
-    of: { readonly cluster: string } | { readonly kept: Brought },
+    of: { readonly cluster: string } | { readonly journal: MemoryJournal },
   ) {
     this.#info = info;
     this.#base = base;
-    if ('kept' in of) {
-      this.#kept = of.kept;
+    if ('journal' in of) {
+      this.#journal = of.journal;
       this.#state = this.#fresh();
       return;
     }
     const folder = folderOf(base.pathname, of.cluster);
-    const kept = info.snapshot ? new Kept(folder + info.snapshot.url) : null;
-    this.#kept = kept;
+    const journal = info.snapshot ? new StoredJournal(folder + info.snapshot.url) : null;
+    this.#journal = journal;
     this.#state = this.#fresh();
-    if (kept) this.#follow(kept, folder);
+    if (journal) this.#follow(journal, folder);
   }
 
-  #follow(kept: Kept, folder: string): void {
-    kept.onUnkept = (unkept) => {
+  #follow(journal: StoredJournal, folder: string): void {
+    journal.onUnkept = (unkept) => {
       this.#unkept = unkept;
       if (this.#state.phase === 'ready') this.#set({ ...this.#state, unkept });
     };
-    answerPages(kept, this.#base.pathname, folder, () => this.#program?.stop(this.#engine));
+    answerPages(journal, this.#base.pathname, folder, () => this.#program?.stop(this.#engine));
   }
 
   get state(): EngineState {
@@ -93,7 +93,7 @@ export class Keeper {
     let downloadMs = 0;
     let lastReport = 0;
     const stages: StageTime[] = [];
-    const program = new Program(this.#requests, this.#kept, {
+    const program = new Program(this.#requests, this.#journal, {
       onBytes: (loaded, total, transferTotal) => {
         const now = performance.now();
         if (loaded < total && now - lastReport < 80) return;
@@ -117,7 +117,7 @@ export class Keeper {
           const { origin } = program;
           const run = { ...origin, refused: this.#refused, notKept: origin.notKept ?? this.#left };
           this.#proven = run.settings;
-          this.#kept?.keepSettings(run.settings);
+          this.#journal?.keepSettings(run.settings);
           this.#set({ phase: 'ready', startMs: ms, downloadMs, stages, run, unkept: this.#unkept });
         } else if (this.#state.phase === 'ready') {
           this.#set({ ...this.#state, stages: [...stages] });
@@ -142,7 +142,7 @@ export class Keeper {
     this.#left = null;
     this.#end();
     const wanted = settings ?? (objects === 'none' ? {} : undefined);
-    const forgotten = objects === 'none' ? this.#kept?.clear() : undefined;
+    const forgotten = objects === 'none' ? this.#journal?.clear() : undefined;
     const mine = ++this.#restarts;
     void Promise.resolve(forgotten).then(() => {
       if (mine !== this.#restarts) return; // another one was asked for meanwhile
@@ -166,7 +166,7 @@ export class Keeper {
     if (!program.takesOver || program !== this.#program || this.#state.phase !== 'starting')
       return false;
     this.#left = why;
-    this.#kept?.ignoreOthers();
+    this.#journal?.ignoreOthers();
     this.#end();
     this.start({});
     return true;
@@ -174,7 +174,7 @@ export class Keeper {
 
   /** See `ForgetOthers`. */
   async forgetOthers(): Promise<void> {
-    const otherBuilds = (await this.#kept?.forgetOthers().catch(() => undefined)) ?? 0;
+    const otherBuilds = (await this.#journal?.forgetOthers().catch(() => undefined)) ?? 0;
     const state = this.#state;
     if (state.phase === 'ready') this.#set({ ...state, run: { ...state.run, otherBuilds } });
   }

@@ -1,13 +1,13 @@
-import { nameIn } from '../client/folder';
-import type { OfKept } from '../protocol';
-import type { Kept } from './kept';
+import { nameIn } from '../../client/folder';
+import type { JournalMessage } from '../../protocol';
+import type { StoredJournal } from './stored-journal';
 
 /**
  * Where pages reach the engine workers of clusters that they are not in.
  *
  * @param site path of the site
  */
-export function keptChannel(site: string): BroadcastChannel {
+export function journalChannel(site: string): BroadcastChannel {
   return new BroadcastChannel(nameIn(site, 'kubetab-kept'));
 }
 
@@ -18,23 +18,28 @@ export function keptChannel(site: string): BroadcastChannel {
  * @param folder of its cluster
  * @param stop ends the engine, so that nothing more comes to be kept
  */
-export function answerPages(kept: Kept, site: string, folder: string, stop: () => void): void {
-  const channel = keptChannel(site);
-  channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
+export function answerPages(
+  journal: StoredJournal,
+  site: string,
+  folder: string,
+  stop: () => void,
+): void {
+  const channel = journalChannel(site);
+  channel.onmessage = ({ data }: MessageEvent<JournalMessage>) => {
     switch (data.type) {
       case 'end':
         if (data.folder !== folder) return;
         stop();
-        void kept.flush().then(() => self.close());
+        void journal.flush().then(() => self.close());
         return;
       case 'flush':
         if (data.folder !== folder) return;
-        void kept.flush().then(() => {
-          channel.postMessage({ type: 'flushed', nonce: data.nonce } satisfies OfKept);
+        void journal.flush().then(() => {
+          channel.postMessage({ type: 'flushed', nonce: data.nonce } satisfies JournalMessage);
         });
         return;
       case 'has-room':
-        kept.hasRoom();
+        journal.hasRoom();
         return;
       case 'flushed':
         return;

@@ -1,6 +1,6 @@
 import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
-import { suffixOf } from '../client/cluster-names';
-import { nameIn } from '../client/folder';
+import { suffixOf } from '../../client/cluster-names';
+import { nameIn } from '../../client/folder';
 
 /*
  * The database of clusters, and what all who open it agree on. Each record has a key of two parts:
@@ -45,7 +45,7 @@ function fnv(text: string, offset: number): number {
   return hash;
 }
 
-/** The entry with the bundle that a cluster begins with, until an engine has begun with it: wasm/keep_js.go. */
+/** The entry with the bundle that a cluster begins with, until an engine has begun with it: wasm/journal_js.go. */
 export const BUNDLE = 'bundle';
 
 export const STORE = 'journal';

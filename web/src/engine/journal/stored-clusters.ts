@@ -1,6 +1,6 @@
-import { isClusterName, OWN } from '../client/cluster-names';
-import { uniqueName } from '../client/unique';
-import type { EngineSettings, OfKept } from '../protocol';
+import { isClusterName, OWN } from '../../client/cluster-names';
+import { uniqueName } from '../../client/unique';
+import type { EngineSettings, JournalMessage } from '../../protocol';
 import {
   allOf,
   BUNDLE,
@@ -21,10 +21,10 @@ import {
   timeOf,
   unspelled,
 } from './database';
-import { keptChannel } from './kept-channel';
+import { journalChannel } from './journal-channel';
 
 /** What a browser keeps of a cluster, of all builds together. */
-export interface KeptCluster {
+export interface StoredCluster {
   readonly name: string;
   readonly bytes: number;
   /** When something was kept last, in ms since the epoch; 0 if that cannot be told. */
@@ -41,7 +41,7 @@ const PATIENCE = 10_000;
  * The clusters that this browser keeps for one folder, beside the engines that write them. Nothing here is about objects:
  * a cluster is a set of records.
  */
-export class KeptClusters {
+export class StoredClusters {
   readonly #folder: string;
   #database: Promise<Database> | null = null;
 
@@ -51,9 +51,9 @@ export class KeptClusters {
   }
 
   /** Reads no entries, except where an earlier build has not counted them. */
-  async list(): Promise<KeptCluster[]> {
+  async list(): Promise<StoredCluster[]> {
     const { store } = (await this.#open()).transaction(STORE);
-    const found = new Map<string, KeptCluster>();
+    const found = new Map<string, StoredCluster>();
     for (const base of await this.#bases(store)) {
       const name = this.#clusterOf(base);
       if (name === null) continue;
@@ -135,7 +135,7 @@ export class KeptClusters {
     const base = folderOf(this.#folder, to) + snapshot;
     await Promise.all([
       store.put(bundle, [base, BUNDLE]),
-      // The engine puts the bundle in place of the snapshot's objects: wasm/keep_js.go.
+      // The engine puts the bundle in place of the snapshot's objects: wasm/journal_js.go.
       store.put(spelled('snapshot'), [base, FROM]),
       store.put(spelled(settings), [base, SETTINGS]),
       store.put(spelled(Date.now()), [base, TIME]),
@@ -206,22 +206,26 @@ export class KeptClusters {
     );
     if (!isRunning) return;
     const nonce = uniqueName();
-    const channel = keptChannel(this.#folder);
+    const channel = journalChannel(this.#folder);
     await new Promise<void>((flushed) => {
       const timer = setTimeout(flushed, PATIENCE);
-      channel.onmessage = ({ data }: MessageEvent<OfKept>) => {
+      channel.onmessage = ({ data }: MessageEvent<JournalMessage>) => {
         if (data.type !== 'flushed' || data.nonce !== nonce) return;
         clearTimeout(timer);
         flushed();
       };
-      const message: OfKept = { type: 'flush', folder: folderOf(this.#folder, name), nonce };
+      const message: JournalMessage = {
+        type: 'flush',
+        folder: folderOf(this.#folder, name),
+        nonce,
+      };
       channel.postMessage(message);
     });
     channel.close();
   }
 
-  #say(message: OfKept): void {
-    const channel = keptChannel(this.#folder);
+  #say(message: JournalMessage): void {
+    const channel = journalChannel(this.#folder);
     channel.postMessage(message);
     channel.close();
   }

@@ -2,9 +2,9 @@ import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { nameIn } from '../../src/client/folder';
-import { openDatabase } from '../../src/engine/database';
-import { Kept } from '../../src/engine/kept';
-import { KeptClusters } from '../../src/engine/kept-clusters';
+import { openDatabase } from '../../src/engine/journal/database';
+import { StoredClusters } from '../../src/engine/journal/stored-clusters';
+import { StoredJournal } from '../../src/engine/journal/stored-journal';
 import type { Unkept } from '../../src/protocol';
 
 // What the browser keeps of clusters, on an IndexedDB in memory. There are no locks here, and no other threads.
@@ -16,19 +16,22 @@ beforeEach(() => {
 });
 
 const SITE = '/site/';
-const own = () => new Kept(`${SITE}kubetab.1.snapshot`);
-const named = (name: string) => new Kept(`${SITE}{${name}}/kubetab.1.snapshot`);
+const own = () => new StoredJournal(`${SITE}kubetab.1.snapshot`);
+const named = (name: string) => new StoredJournal(`${SITE}{${name}}/kubetab.1.snapshot`);
 const bytes = (...values: number[]) => Uint8Array.from(values);
-const entriesOf = async (kept: Kept) =>
-  (await kept.read()).entries.map(([name, record]) => [name, ...record]);
+const entriesOf = async (journal: StoredJournal) =>
+  (await journal.read()).entries.map(([name, record]) => [name, ...record]);
 
 /** Writes as an engine does that has become ready. */
-async function fill(kept: Kept, entries: Record<string, readonly number[]>): Promise<void> {
-  await kept.read();
-  kept.keepFrom('snapshot');
-  kept.keepSettings({});
-  for (const [name, record] of Object.entries(entries)) kept.keep(name, bytes(...record), '');
-  await kept.flush();
+async function fill(
+  journal: StoredJournal,
+  entries: Record<string, readonly number[]>,
+): Promise<void> {
+  await journal.read();
+  journal.keepFrom('snapshot');
+  journal.keepSettings({});
+  for (const [name, record] of Object.entries(entries)) journal.keep(name, bytes(...record), '');
+  await journal.flush();
 }
 
 /** Nothing can be written until the function that is returned is called. */
@@ -42,13 +45,13 @@ function fillTheDisk(): () => void {
 test('clusters see nothing of each other, nor of a site in a folder below', async () => {
   await fill(own(), { a: [1] });
   await fill(named('two'), { a: [2], b: [3, 4] });
-  await fill(new Kept('/site/below/kubetab.1.snapshot'), { z: [9] });
+  await fill(new StoredJournal('/site/below/kubetab.1.snapshot'), { z: [9] });
   expect(await entriesOf(own())).toEqual([['a', 1]]);
   expect(await entriesOf(named('two'))).toEqual([
     ['a', 2],
     ['b', 3, 4],
   ]);
-  const clusters = new KeptClusters(SITE);
+  const clusters = new StoredClusters(SITE);
   const listed = (await clusters.list()).map(({ name, bytes }) => [name, bytes]);
   expect(listed).toEqual([
     ['own', 1],
@@ -100,28 +103,28 @@ test('what was kept before clusters had names is the first one, and counted', as
   await new Promise((resolve) => {
     write.oncomplete = resolve;
   });
-  expect(await new KeptClusters(SITE).list()).toEqual([{ name: 'own', bytes: 3, lastUsed: 0 }]);
+  expect(await new StoredClusters(SITE).list()).toEqual([{ name: 'own', bytes: 3, lastUsed: 0 }]);
   expect(await entriesOf(own())).toEqual([['a', 1, 2, 3]]);
 });
 
 test('the size follows what is superseded', async () => {
-  const kept = own();
-  await fill(kept, { a: [1, 1, 1, 1], b: [2] });
-  kept.keep('c', bytes(3, 3), 'a');
-  kept.keep('b', bytes(), '');
-  await kept.flush();
-  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 2 }]);
+  const journal = own();
+  await fill(journal, { a: [1, 1, 1, 1], b: [2] });
+  journal.keep('c', bytes(3, 3), 'a');
+  journal.keep('b', bytes(), '');
+  await journal.flush();
+  expect(await new StoredClusters(SITE).list()).toMatchObject([{ bytes: 2 }]);
   const again = own();
   await again.read();
   again.keep('d', bytes(4), '');
   await again.flush();
-  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 3 }]);
+  expect(await new StoredClusters(SITE).list()).toMatchObject([{ bytes: 3 }]);
 });
 
 test('a copy is equal, and goes its own way', async () => {
   await fill(own(), { a: [1], b: [2] });
   await fill(named('two'), { z: [9] });
-  const clusters = new KeptClusters(SITE);
+  const clusters = new StoredClusters(SITE);
   await clusters.copy('own', 'three');
   const copy = named('three');
   expect(await entriesOf(copy)).toEqual(await entriesOf(own()));
@@ -142,7 +145,7 @@ test('a copy is equal, and goes its own way', async () => {
 
 test('a cluster that begins with a bundle goes on from the snapshot, and takes the place of no other', async () => {
   await fill(named('two'), { a: [1] });
-  const clusters = new KeptClusters(SITE);
+  const clusters = new StoredClusters(SITE);
   await clusters.begin('three', 'kubetab.1.snapshot', bytes(7, 8), { nodes: 3 });
   const three = await named('three').read();
   expect(three).toMatchObject({ settings: { nodes: 3 }, from: 'snapshot', isOfOther: false });
@@ -158,44 +161,44 @@ test('a cluster that begins with a bundle goes on from the snapshot, and takes t
 });
 
 test('without room nothing that was there is lost, and what happens is kept once there is some', async () => {
-  const kept = own();
+  const journal = own();
   const told: (Unkept | null)[] = [];
-  kept.onUnkept = (unkept) => told.push(unkept);
-  await fill(kept, { a: [1], b: [2] });
+  journal.onUnkept = (unkept) => told.push(unkept);
+  await fill(journal, { a: [1], b: [2] });
   const makeRoom = fillTheDisk();
-  kept.keep('c', bytes(3), 'a');
-  await kept.flush();
+  journal.keep('c', bytes(3), 'a');
+  await journal.flush();
   expect(told).toEqual([{ cause: 'full', why: 'no room' }]);
   expect(await entriesOf(own())).toEqual([
     ['a', 1],
     ['b', 2],
   ]);
   // The engine goes on, and is even started again.
-  kept.keep('d', bytes(4), 'b c');
-  expect(await entriesOf(kept)).toEqual([['d', 4]]);
+  journal.keep('d', bytes(4), 'b c');
+  expect(await entriesOf(journal)).toEqual([['d', 4]]);
   makeRoom();
-  kept.hasRoom();
-  await kept.flush();
+  journal.hasRoom();
+  await journal.flush();
   expect(told).toEqual([{ cause: 'full', why: 'no room' }, null]);
   expect(await entriesOf(own())).toEqual([['d', 4]]);
-  expect(await new KeptClusters(SITE).list()).toMatchObject([{ bytes: 1 }]);
+  expect(await new StoredClusters(SITE).list()).toMatchObject([{ bytes: 1 }]);
 });
 
 test('a cluster that was begun anew while there was no room has nothing of the old one', async () => {
-  const kept = own();
-  await fill(kept, { a: [1] });
+  const journal = own();
+  await fill(journal, { a: [1] });
   const makeRoom = fillTheDisk();
-  kept.keep('b', bytes(2), '');
-  await kept.flush();
-  await kept.clear();
+  journal.keep('b', bytes(2), '');
+  await journal.flush();
+  await journal.clear();
   makeRoom();
-  await fill(kept, { z: [9] });
+  await fill(journal, { z: [9] });
   expect(await entriesOf(own())).toEqual([['z', 9]]);
 });
 
 test('a record that cannot be read is told, and left as it is', async () => {
-  const kept = own();
-  await fill(kept, { a: [1] });
+  const journal = own();
+  await fill(journal, { a: [1] });
   const opening = indexedDB.open(nameIn(SITE, 'kubetab'), 1);
   await new Promise((resolve) => {
     opening.onsuccess = resolve;
@@ -213,7 +216,7 @@ test('a record that cannot be read is told, and left as it is', async () => {
   expect(told).toMatchObject([{ cause: 'failed', why: 'The record a cannot be read.' }]);
   next.keep('b', bytes(2), '');
   await next.flush();
-  expect(await new KeptClusters(SITE).list()).toMatchObject([{ name: 'own', bytes: 1 }]);
+  expect(await new StoredClusters(SITE).list()).toMatchObject([{ name: 'own', bytes: 1 }]);
   // The way on: it is begun anew.
   await next.clear();
   expect(told.at(-1)).toBe(null);
@@ -251,11 +254,11 @@ test('a copy of the page in another folder has a database of its own', async () 
     ['/docs/1.0/', bytes(1, 2, 3)],
   ] as const) {
     for (const folder of [site, `${site}{mine}/`]) {
-      const kept = new Kept(`${folder}kubetab.1.snapshot`);
-      kept.keep('a', record, '');
-      await kept.flush();
+      const journal = new StoredJournal(`${folder}kubetab.1.snapshot`);
+      journal.keep('a', record, '');
+      await journal.flush();
     }
-    expect(await new KeptClusters(site).list()).toMatchObject([
+    expect(await new StoredClusters(site).list()).toMatchObject([
       { name: 'own', bytes: record.length },
       { name: 'mine', bytes: record.length },
     ]);
@@ -265,29 +268,29 @@ test('a copy of the page in another folder has a database of its own', async () 
 });
 
 test('who waits for a change is told when the transaction has ended, and does not wait for its turn', async () => {
-  const kept = own();
-  await fill(kept, { a: [1] });
-  expect(kept.caughtUp()).toBeNull();
+  const journal = own();
+  await fill(journal, { a: [1] });
+  expect(journal.caughtUp()).toBeNull();
   for (const name of ['b', 'c', 'd']) {
-    kept.keep(name, bytes(2), '');
-    await kept.caughtUp();
+    journal.keep(name, bytes(2), '');
+    await journal.caughtUp();
     expect((await entriesOf(own())).map(([found]) => found)).toContain(name);
   }
-  expect(kept.caughtUp()).toBeNull();
+  expect(journal.caughtUp()).toBeNull();
 });
 
 test('nobody waits for what there is no room for', async () => {
-  const kept = own();
-  await fill(kept, { a: [1] });
+  const journal = own();
+  await fill(journal, { a: [1] });
   const makeRoom = fillTheDisk();
   const unkept: (Unkept | null)[] = [];
-  kept.onUnkept = (why) => unkept.push(why);
-  kept.keep('b', bytes(2), '');
-  await kept.caughtUp();
+  journal.onUnkept = (why) => unkept.push(why);
+  journal.keep('b', bytes(2), '');
+  await journal.caughtUp();
   expect(unkept).toMatchObject([{ cause: 'full' }]);
-  kept.keep('c', bytes(3), '');
-  expect(kept.caughtUp()).toBeNull();
+  journal.keep('c', bytes(3), '');
+  expect(journal.caughtUp()).toBeNull();
   makeRoom();
-  await kept.flush();
+  await journal.flush();
   expect((await entriesOf(own())).map(([name]) => name)).toEqual(['a', 'b', 'c']);
 });

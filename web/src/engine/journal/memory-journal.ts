@@ -1,9 +1,9 @@
-import type { EngineSettings, Run } from '../protocol';
+import type { EngineSettings, Run } from '../../protocol';
 import { BUNDLE } from './database';
-import type { Earlier, Kept } from './kept';
+import type { Earlier, StoredJournal } from './stored-journal';
 
 type Role = Pick<
-  Kept,
+  StoredJournal,
   | 'read'
   | 'keepFrom'
   | 'keepSettings'
@@ -17,11 +17,11 @@ type Role = Pick<
 >;
 
 /**
- * Takes the place of `Kept` for an engine that keeps nothing beyond its worker: what it has done is in this worker's
+ * Takes the place of `StoredJournal` for an engine that keeps nothing beyond its worker: what it has done is in this worker's
  * memory, for a restart with the same objects, and what it begins with was brought by the page. Nothing is stored, and
  * nothing that is stored is looked at.
  */
-export class Brought implements Role {
+export class MemoryJournal implements Role {
   readonly #entries = new Map<string, Uint8Array>();
   #settings: EngineSettings;
   #from: Run['from'] | null = null;
@@ -32,7 +32,7 @@ export class Brought implements Role {
     this.#settings = settings;
     if (!bundle) return;
     this.#entries.set(BUNDLE, bundle);
-    // The engine puts the bundle in place of the snapshot's objects: wasm/keep_js.go.
+    // The engine puts the bundle in place of the snapshot's objects: wasm/journal_js.go.
     this.#from = 'snapshot';
   }
 

@@ -1,4 +1,4 @@
-import type { EngineSettings, Run, Unkept } from '../protocol';
+import type { EngineSettings, Run, Unkept } from '../../protocol';
 import { type Change, settled } from './changes';
 import {
   allOf,
@@ -53,7 +53,7 @@ export interface Earlier {
  * here then and are written once there is room: it is tried again every AGAIN milliseconds, and when somebody tells that
  * something was deleted.
  */
-export class Kept {
+export class StoredJournal {
   /** Called when what happens is no longer kept, and with null when it is again. */
   onUnkept: (unkept: Unkept | null) => void = () => undefined;
 
