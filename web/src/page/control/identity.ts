@@ -11,7 +11,7 @@ export interface Identity {
   readonly groups: readonly string[];
 }
 
-/** The people of the kubeconfig (core.People); ClusterRoleBindings of their names give the other two their roles. */
+/** The people of the kubeconfig (core/people); ClusterRoleBindings of their names give the other two their roles. */
 export const ADMIN: Identity = { kind: 'admin', name: 'kubetab-admin', groups: [] };
 export const EDITOR: Identity = { kind: 'user', name: 'kubetab-edit', groups: [] };
 export const VIEWER: Identity = { kind: 'user', name: 'kubetab-view', groups: [] };
