@@ -266,9 +266,8 @@ test-busy: build ## the tests beside BUSY processes that take a processor each: 
 	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
 
 .PHONY: test-rare
-test-rare: native wasm ## what takes long and proves little more than test: a module that boots, and every wrong turn of the lessons
+test-rare: native wasm ## what takes long and proves little more than test: a module that boots
 	@scripts/step "transcripts, in a module that boots" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm
-	@scripts/step "lessons, with every wrong turn" env KUBETAB_EVERY_TURN=1 $(GOTEST_ONCE) ./tutorials/play
 
 .PHONY: test-endless
 test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe, with a table of how long it waited; the tests have samples (20 minutes)

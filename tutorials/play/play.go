@@ -273,22 +273,16 @@ type play struct {
 	whole bool
 }
 
-// plays are the passes of a lesson: its solution; its first wrong turn; all wrong turns from which the solution goes on; and
-// each of the others.
+// plays are the passes of a lesson: its solution; all wrong turns from which the solution goes on; and each of the others.
 func plays(l *load.Lesson) []play {
 	passes := []play{{whole: true}}
 	together := play{whole: true}
 	var alone []play
 	for i, step := range l.All() {
 		for _, w := range step.Wrong {
-			one := turn{i, w}
-			switch {
-			case len(passes) == 1:
-				passes = append(passes, play{turns: []turn{one}})
-			case w.Alone:
+			if one := (turn{i, w}); w.Alone {
 				alone = append(alone, play{turns: []turn{one}})
-			}
-			if !w.Alone {
+			} else {
 				together.turns = append(together.turns, one)
 			}
 		}
@@ -299,8 +293,8 @@ func plays(l *load.Lesson) []play {
 	return append(passes, alone...)
 }
 
-// Passes is how often a lesson is played, until its solution and each of its wrong turns have been seen. The first two are
-// its solution, and the first of its wrong turns.
+// Passes is how often a lesson is played, until its solution and each of its wrong turns have been seen. The first is its
+// solution.
 func Passes(l *load.Lesson) int { return len(plays(l)) }
 
 // Play plays one pass of a lesson, from 0 to Passes-1: the first is the solution alone. The cluster must not have seen the

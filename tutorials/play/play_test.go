@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,13 +23,13 @@ import (
 // The tests play lessons in processes of their own, because a process has one environment for kubectl and one set of
 // feature gates: see Package play. These variables tell a process what is its part.
 const (
-	partVariable = "KUBETAB_TEST_LESSONS" // ids, separated by commas
+	partVariable = "KUBETAB_TEST_LESSONS" // what divide returned, separated by commas
 	// onlyVariable is for those who write: LESSON=part/lesson plays one only.
 	onlyVariable = "LESSON"
 )
 
 // processes is how many play at the same time. A lesson waits more than it computes.
-const processes = 4
+const processes = 8
 
 // patience is how long a check may take on a machine that has much to do.
 const patience = 2 * time.Minute
@@ -47,18 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// everyTurn has TestLessons take all wrong turns of a lesson, and not its first alone: three times as many passes.
-const everyTurn = "KUBETAB_EVERY_TURN"
-
-// passes is how often TestLessons plays l.
-func passes(l *load.Lesson) int {
-	if os.Getenv(everyTurn) == "" {
-		return min(Passes(l), 2)
-	}
-	return Passes(l)
-}
-
-// TestLessons plays every lesson: its solution, and wrong turns that it names.
+// TestLessons plays every lesson: its solution, and the wrong turns that it names.
 func TestLessons(t *testing.T) {
 	all, err := load.All(os.DirFS(folder))
 	if err != nil {
@@ -70,36 +60,63 @@ func TestLessons(t *testing.T) {
 	}
 	ids := all.IDs()
 	if only := os.Getenv(onlyVariable); only != "" {
+		if all.Lessons[only] == nil {
+			t.Fatalf("there is no lesson %s", only)
+		}
 		ids = []string{only}
 	}
-	// The longest first, each to the process that has least to do.
-	long := func(id string) int { return all.Lessons[id].Minutes * passes(all.Lessons[id]) }
-	slices.SortStableFunc(ids, func(a, b string) int { return long(b) - long(a) })
-	parts, sums := make([][]string, processes), make([]int, processes)
-	for _, id := range ids {
-		least := slices.Index(sums, slices.Min(sums))
-		parts[least], sums[least] = append(parts[least], id), sums[least]+long(id)
-	}
+	parts := divide(all, ids)
 	var wait sync.WaitGroup
-	for _, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
+	for range processes {
 		wait.Go(func() {
-			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
-			c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, ","))
-			out, err := c.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			} else if testing.Verbose() {
-				t.Logf("%s", out)
+			for part := range parts {
+				c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
+				c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, ","))
+				out, err := c.CombinedOutput()
+				if err != nil {
+					t.Errorf("%v\n%s", err, out)
+				} else if testing.Verbose() {
+					t.Logf("%s", out)
+				}
 			}
 		})
 	}
 	wait.Wait()
 }
 
-// playPart plays lessons in this process, one after another. A cluster sees each lesson once: the next pass of all of them
+// divide returns the parts of ids, each for a process, the longest first: a pass of a lesson that has its own cluster, as
+// part/lesson/pass, or of a capstone, which waits for what happens by itself; and the other lessons, divided into as many parts
+// as there are processes.
+func divide(all *load.Tutorials, ids []string) <-chan []string {
+	type part struct {
+		ids  []string
+		long int
+	}
+	var parts []part
+	shared := make([]part, processes)
+	for _, id := range slices.SortedStableFunc(slices.Values(ids), func(a, b string) int { return all.Lessons[b].Minutes - all.Lessons[a].Minutes }) {
+		l := all.Lessons[id]
+		if isAlone(l) || strings.HasPrefix(id, "capstone/") {
+			for pass := range Passes(l) {
+				parts = append(parts, part{[]string{fmt.Sprintf("%s/%d", id, pass)}, l.Minutes})
+			}
+			continue
+		}
+		least := slices.MinFunc(shared, func(a, b part) int { return a.long - b.long })
+		i := slices.IndexFunc(shared, func(p part) bool { return p.long == least.long })
+		shared[i].ids, shared[i].long = append(shared[i].ids, id), least.long+l.Minutes
+	}
+	parts = slices.DeleteFunc(append(parts, shared...), func(p part) bool { return p.ids == nil })
+	slices.SortStableFunc(parts, func(a, b part) int { return b.long - a.long })
+	queue := make(chan []string, len(parts))
+	for _, p := range parts {
+		queue <- p.ids
+	}
+	close(queue)
+	return queue
+}
+
+// playPart plays a part of what divide returns, one after another. A cluster sees each lesson once: the next pass of all of them
 // is on the next one.
 func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 	p := &Player{Patience: patience, Temp: t.TempDir}
@@ -110,32 +127,32 @@ func playPart(t *testing.T, all *load.Tutorials, ids []string) {
 			}
 		})
 	}
+	if id, pass, ok := cutPass(ids[0]); ok {
+		c := start(t, all.Lessons[id])
+		on(c, id, pass)
+		stop(t, c)
+		return
+	}
 	most := 0
-	var shared []string
 	for _, id := range ids {
-		l := all.Lessons[id]
-		if l == nil {
-			t.Fatalf("there is no lesson %s", id)
-		}
-		if isAlone(l) {
-			for pass := range passes(l) {
-				c := start(t, l)
-				on(c, id, pass)
-				stop(t, c)
-			}
-			continue
-		}
-		shared, most = append(shared, id), max(most, passes(l))
+		most = max(most, Passes(all.Lessons[id]))
 	}
 	for pass := range most {
 		c := start(t, &load.Lesson{})
-		for _, id := range shared {
-			if pass < passes(all.Lessons[id]) {
+		for _, id := range ids {
+			if pass < Passes(all.Lessons[id]) {
 				on(c, id, pass)
 			}
 		}
 		stop(t, c)
 	}
+}
+
+// cutPass divides part/lesson/pass; ok is false for part/lesson.
+func cutPass(s string) (id string, pass int, ok bool) {
+	i := strings.LastIndex(s, "/")
+	pass, err := strconv.Atoi(s[i+1:])
+	return s[:i], pass, err == nil
 }
 
 // isAlone reports whether a lesson needs a cluster of its own. One that brings a kind does: what the kind is called is for the
