@@ -200,7 +200,7 @@ test-go: $(call needs,native)
 	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
-WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/node/container \
+WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
 	./internal/unix/awk ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
 
 .PHONY: test-race

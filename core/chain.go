@@ -61,12 +61,12 @@ import (
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
-	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/informerset"
 	"github.com/kubetab/kubetab/core/internal/itemjson"
+	"github.com/kubetab/kubetab/core/internal/node"
+	"github.com/kubetab/kubetab/core/internal/node/network"
 	"github.com/kubetab/kubetab/core/internal/records"
-	"github.com/kubetab/kubetab/core/node"
-	"github.com/kubetab/kubetab/core/node/network"
 )
 
 const (

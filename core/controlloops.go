@@ -10,9 +10,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubetab/kubetab/core/controllers"
-	"github.com/kubetab/kubetab/core/controllers/informerset"
+	"github.com/kubetab/kubetab/core/internal/informerset"
+	"github.com/kubetab/kubetab/core/internal/node"
 	"github.com/kubetab/kubetab/core/internal/scheduling"
-	"github.com/kubetab/kubetab/core/node"
 )
 
 // controlLoops are the controllers, the scheduler and the nodes: all that works

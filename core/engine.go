@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
-	"github.com/kubetab/kubetab/core/node"
+	"github.com/kubetab/kubetab/core/internal/node"
 	"github.com/kubetab/kubetab/core/resume"
 )
 

@@ -29,7 +29,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/nodeipam/ipam"
 
 	"github.com/kubetab/kubetab/core/clock"
-	"github.com/kubetab/kubetab/core/controllers/informerset"
+	"github.com/kubetab/kubetab/core/internal/informerset"
 )
 
 // mapperPeriod is how often the REST mapper forgets what it has discovered, as

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubetab/kubetab/core/controllers"
-	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/informerset"
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 

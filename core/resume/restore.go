@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubetab/kubetab/core/controllers/informerset"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/identity"
+	"github.com/kubetab/kubetab/core/internal/informerset"
 )
 
 // Restore is Renew for an engine that is to be what another copy has become: with

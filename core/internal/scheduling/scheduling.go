@@ -14,7 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/utils/clock"
 
-	"github.com/kubetab/kubetab/core/controllers/informerset"
+	"github.com/kubetab/kubetab/core/internal/informerset"
 )
 
 // Config says what the scheduler works on.

@@ -1,0 +1,53 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apiserver/pkg/server/egressselector"
+
+	"github.com/kubetab/kubetab/core/internal/node/network"
+)
+
+// Dialer is how the API server reaches what has an address in the cluster: the
+// kubelets' own API at port 10250, and Pods. It exists before the nodes do, so
+// that the chain can be built with it; until Nodes.Run it refuses every
+// connection. It is safe for concurrent use.
+type Dialer struct {
+	mu      sync.Mutex
+	dial    utilnet.DialFunc
+	nodes   *Nodes // that run
+	metrics bool   // InstallMetrics has been called
+}
+
+// NewDialer returns a dialer that no nodes serve yet.
+func NewDialer() *Dialer { return &Dialer{} }
+
+// Lookup is KubeletClientConfig.Lookup. It never fails.
+func (d *Dialer) Lookup(egressselector.NetworkContext) (utilnet.DialFunc, error) {
+	return d.DialContext, nil
+}
+
+// DialContext connects to an address of the cluster in memory. An address that
+// nobody has is refused.
+func (d *Dialer) DialContext(ctx context.Context, protocol, address string) (net.Conn, error) {
+	d.mu.Lock()
+	dial := d.dial
+	d.mu.Unlock()
+	if dial == nil {
+		return nil, fmt.Errorf("dial %s %s: %w", protocol, address, network.ErrRefused)
+	}
+	return dial(ctx, protocol, address)
+}
+
+// set says which nodes there are, and how to reach them. It reports whether
+// the server asks them for metrics.
+func (d *Dialer) set(n *Nodes, dial utilnet.DialFunc) (metrics bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.nodes, d.dial = n, dial
+	return d.metrics
+}

@@ -1,0 +1,63 @@
+// Package node is the cluster's nodes: Node objects with their heartbeats, and a simulated
+// kubelet for each, which takes a Pod through the states that a real kubelet reports. No
+// container runs: the package core/internal/node/container simulates it from the Pod's own command,
+// image, volumes and probes.
+//
+//	informers (Pods, Nodes, ConfigMaps, Secrets, Services, EndpointSlices, PVCs)
+//	    |
+//	    v
+//	 queue of Pods --> workers --> lifecycle.Pod.Sync: one step forward --> API server
+//	    ^                            |          |
+//	    +-- lifecycle.Cluster <------+          +--> lifecycle.Node: the kubelet's
+//	        (exits, timers, events)                  addresses, images, admission
+//
+//	 API server --> Dialer --> HTTPS in memory --> core/internal/node/kubeletapi --> logs, exec, ...
+//	                                           --> Pods, statistics, metrics of a kubelet
+//
+// The life of a Pod is core/internal/node/lifecycle: this package has the queue and what a node
+// has of its own. Addresses, names and connections are those of core/internal/node/network.
+//
+// Invariants:
+//
+//   - The queue runs a Pod's Sync once at a time. The package comment of
+//     core/internal/node/lifecycle has the invariants of a Pod.
+//   - Idle, there are heartbeats and nothing else.
+//   - Everything ends with the context of Run.
+//   - A goroutine that holds a lock takes only locks to the right of it in this
+//     list: Pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then
+//     Pod.inbox. Pod's and volumes' are in core/internal/node/lifecycle, which takes the
+//     two others by functions of lifecycle.Node and lifecycle.Cluster alone.
+//     Requests to the API server are made with none of Nodes.mu, kubelet.state and
+//     Pod.inbox held.
+//
+// # What differs from a real kubelet
+//
+//   - Commands are those of core/internal/node/container, not the image's programs. The
+//     server of an unknown image answers HTTP on the ports that its container
+//     declares. Images exist unless their name says otherwise.
+//   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
+//     to a minute. A container that waits for one starts as soon as it is there.
+//   - A back-off is reported when it begins, not again at each sync.
+//   - CPU and memory are not limited; OOMKilled and evictions for lack of memory
+//     happen when an annotation asks for them (lifecycle/annotations.go). Usage of both is
+//     made up. Files are counted: limits of ephemeral storage and of emptyDir
+//     volumes are those of upstream's eviction manager, without a container's log
+//     (lifecycle/storage.go). Volumes in memory are full at the size that a kubelet gives
+//     them, and do not count as the Pod's memory.
+//   - /metrics has a kubelet's counts of Pods and containers and the sizes of logs,
+//     /metrics/cadvisor limits, CPU and memory (scrape.go). Upstream's metrics of a
+//     kubelet's own work, and those that need a kernel, are not there.
+//   - The files of all nodes together are limited to what the process can hold
+//     (Config.Storage), whatever the nodes report. The write that does not fit
+//     fails; no node comes under disk pressure.
+//   - NetworkPolicies, DNS settings, users and groups, seccomp and the like are
+//     accepted and have no effect. Containers speak HTTP with each other, and
+//     nothing else crosses the network; TCP ports can be probed.
+//   - A change of resources is given to a container at once, without the
+//     conditions and events of a resize.
+//   - Static Pods, device plugins, dynamic resources, image volumes' contents,
+//     checkpoints, critical Pods that preempt others, graceful node shutdown and
+//     garbage collection of images do not exist.
+//   - A Pod needs the ConfigMap kube-root-ca.crt like any other: an engine with
+//     nodes needs a RootCA.
+package node

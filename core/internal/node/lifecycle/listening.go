@@ -1,0 +1,31 @@
+package lifecycle
+
+import (
+	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/internal/node/network"
+)
+
+// seen is the cluster's network as the Pod sees it.
+func (p *Pod) seen() network.View {
+	return p.cluster.Network.From(network.Pod{Namespace: p.Namespace, Hostname: hostname(p.Latest()), IP: p.ip, Listening: p.Listening})
+}
+
+// Listening returns what listens on a port in any of the Pod's containers.
+func (p *Pod) Listening(port int) (container.Listener, bool) {
+	for _, c := range p.live() {
+		if l, ok := c.Listening(port); ok {
+			return l, true
+		}
+	}
+	return container.Listener{}, false
+}
+
+// live returns the Pod's containers that run. It needs no lock of Sync's: the
+// list is replaced, never changed.
+func (p *Pod) live() []*container.Container {
+	list := p.alive.Load()
+	if list == nil {
+		return nil
+	}
+	return *list
+}
