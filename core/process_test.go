@@ -22,7 +22,7 @@ var processState = map[string]string{
 	"..queues":                          "what QuietWorkQueues remembers: upstream tells queues apart by name, and not by engine",
 	"internal/gates.process":            "upstream has one set of feature gates: New refuses an engine that needs others",
 	"internal/itemjson.buffers":         "a pool",
-	"node.counting":                     "upstream's gauges are of the process: one kubelet at a time shows its figures in them",
+	"internal/node.counting":            "upstream's gauges are of the process: one kubelet at a time shows its figures in them",
 	"shell.term.Devices":                "upstream's, on js/wasm: the last shell has it",
 	"shell.editor.LaunchHook":           "upstream's, on js/wasm: the last shell has it",
 	"shell.exec.Programs":               "upstream's, on js/wasm: the same for all shells",
@@ -35,8 +35,6 @@ var processState = map[string]string{
 	"shell/kubectl.handleFatal":         "sets upstream's handler of fatal errors, once",
 	"shell/kubectl.Parses":              "a count, for tests",
 	"../internal/unix/coreutils.atRest": "what is alive on the heap, which all engines share",
-
-	"shell/kubectl.polymorphichelpers.Notices": "upstream's, on js/wasm: the notices of logs go to the command that has begun last",
 }
 
 // Engines of one process share its variables: what one engine changes, another must expect.

@@ -51,6 +51,17 @@ func Variable(name string) string {
 	return ""
 }
 
+// toOwnErrors writes to the standard error of the command that the calling goroutine runs, or else to the process's.
+type toOwnErrors struct{}
+
+func (toOwnErrors) Write(p []byte) (int, error) {
+	own, _ := goroutines(64)
+	if f, ok := fates.Load(own); ok {
+		return f.(*fate).errs.Write(p)
+	}
+	return os.Stderr.Write(p)
+}
+
 // end returns what other goroutines of the command would have exited with.
 func (f *fate) end() int {
 	fates.Delete(f.goroutine)

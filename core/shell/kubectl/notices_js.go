@@ -1,12 +1,7 @@
 package kubectl
 
-import (
-	"io"
+import "k8s.io/kubectl/pkg/polymorphichelpers"
 
-	"k8s.io/kubectl/pkg/polymorphichelpers"
-)
-
-// sendNotices makes the logs command that is about to run write its notices to
-// w: upstream writes them to the process's standard error, which wasm/patch has
-// made a variable.
-func sendNotices(w io.Writer) { polymorphichelpers.Notices = w }
+// The logs command tells which Pod or container it has chosen on the process's standard error, which wasm/patch has made a
+// variable: several commands run at once.
+func init() { polymorphichelpers.Notices = toOwnErrors{} }
