@@ -201,7 +201,7 @@ test-go: $(call needs,native)
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
 WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./internal/unix/awk ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
+	./internal/unix/awk ./internal/locked ./internal/state ./internal/status ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
 
 .PHONY: test-race
 test-race:

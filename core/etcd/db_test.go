@@ -88,8 +88,7 @@ func TestAfterClose(t *testing.T) {
 			_, err := c.Kubernetes.OptimisticDelete(ctx, "a", 0, kubernetes.DeleteOptions{})
 			return err
 		},
-		"List":  func() error { _, err := c.Kubernetes.List(ctx, "a", kubernetes.ListOptions{}); return err },
-		"Watch": func() error { r := <-c.Watch(ctx, "a"); return r.Err() },
+		"List": func() error { _, err := c.Kubernetes.List(ctx, "a", kubernetes.ListOptions{}); return err },
 	} {
 		if err := ask(); err != rpctypes.ErrStopped {
 			t.Errorf("%s: %v", name, err)
@@ -97,6 +96,32 @@ func TestAfterClose(t *testing.T) {
 	}
 	if _, err := c.KeepAlive(ctx, 1); err == nil {
 		t.Error("KeepAlive works")
+	}
+}
+
+// TestWatchAfterClose: a watch of a closed store waits until somebody ends it.
+func TestWatchAfterClose(t *testing.T) {
+	db := mustOpen(t, Options{})
+	c := db.Client()
+	mustClose(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	w, other := c.Watch(ctx, "a"), c.Watch(t.Context(), "a")
+	for _, ch := range []clientv3.WatchChan{w, other} {
+		select {
+		case r, ok := <-ch:
+			t.Errorf("got %+v, %v", r, ok)
+		default:
+		}
+	}
+	cancel()
+	for r := range w {
+		t.Errorf("got %+v", r)
+	}
+	if err := c.Watcher.Close(); err != nil {
+		t.Error(err)
+	}
+	for r := range other {
+		t.Errorf("got %+v", r)
 	}
 }
 

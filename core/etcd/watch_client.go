@@ -34,6 +34,9 @@ func newWatcherClient(db *DB, ctx context.Context) *watcherClient {
 // fallen behind the compaction gets one response with CompactRevision and
 // Canceled set, whose Err is rpctypes.ErrCompacted, before that; a watch that the
 // end of the store cut off gets one with rpctypes.ErrStopped if it is listening.
+// A watch that begins after the end of the store gets no response: a client whose
+// etcd is gone tries to reach it until somebody ends the watch. Told of an error,
+// the reflectors of watch caches would ask again at once, and go on so.
 //
 // Events of one revision are never divided between responses. WithFragment
 // changes nothing: etcd's server divides large messages for the transport, and
@@ -74,7 +77,15 @@ func (c *watcherClient) Watch(ctx context.Context, key string, opts ...clientv3.
 	}
 	rev, ok := c.db.register(w)
 	if !ok {
-		return refuse(rpctypes.ErrorDesc(errStopped))
+		go func() {
+			defer close(w.out)
+			select {
+			case <-ctx.Done():
+			case <-c.closed:
+			case <-c.done:
+			}
+		}()
+		return w.out
 	}
 	c.watchers[w] = struct{}{}
 	if op.IsCreatedNotify() {
