@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { MARK } from '../split/marks.mjs';
 import { encode, hex, sha256, SnapshotError } from './format.mjs';
 import { names } from './names.mjs';
+import { isOfName, NAMES } from './parked.mjs';
 
 // What looking at the clock costs, in ns. Without it a program that waits by looking would wait for ever. With 1,000 ns, time
 // passed with each span that is allocated, the collector fell behind, and the snapshot was 6 MB larger.
@@ -149,11 +150,9 @@ function forgetFrames({ from, to }, memory) {
   }
 }
 
-// The shortest and the longest names of functions that are looked for.
-const NAMES = { shortest: 4, longest: 500 };
-
 /**
- * The one thing that a program could keep of what the rest has brought is the name of a function, as a string.
+ * The one thing that a program could keep of what the rest has brought is the name of a function, as a string. wasm/split
+ * leaves the names that the program keeps (named in parked.mjs) with the engine.
  *
  * @throws {SnapshotError} naming it
  */
@@ -165,7 +164,7 @@ function refuseNames({ from, to }, memory) {
     if (words[i + 1] !== 0 || words[i + 3] !== 0 || start < from || start + length > to) continue;
     if (length < NAMES.shortest || length > NAMES.longest) continue;
     const bytes = all.subarray(start, start + length);
-    if (bytes.every((byte) => byte > 0x20 && byte < 0x7f)) {
+    if (bytes.every(isOfName)) {
       throw new SnapshotError(`the name ${new TextDecoder().decode(bytes)}, at ${4 * i}, is the rest of the module's`);
     }
   }

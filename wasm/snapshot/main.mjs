@@ -4,7 +4,8 @@
 //   node wasm/snapshot/main.mjs [--wasm build/wasm/kubetab.wasm] [--out build/wasm/kubetab.snapshot]
 //                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE]
 //
-// --parked writes which functions are on stacks in it, for wasm/split, which then makes a module that knows less of others.
+// --parked writes which functions are on stacks in it, and which it may name, for wasm/split, which then makes a module that
+// knows less of others.
 //
 // The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
@@ -15,7 +16,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { NoGlobalsError } from './freeze.mjs';
-import { parked } from './parked.mjs';
+import { named, parked } from './parked.mjs';
 import { takeSnapshot } from './take.mjs';
 
 const usage = `usage: node wasm/snapshot/main.mjs [--wasm FILE] [--out FILE] [--date TIME] [--config JSON]
@@ -23,7 +24,7 @@ const usage = `usage: node wasm/snapshot/main.mjs [--wasm FILE] [--out FILE] [--
   --wasm FILE    the module, with wasm_exec.js beside it (build/wasm/kubetab.wasm)
   --out FILE     where to write the snapshot (build/wasm/kubetab.snapshot)
   --date TIME    the time in the engine's world (1970-01-01T00:00:00Z)
-  --parked FILE  where to write, as JSON, the slots of functions that are on stacks
+  --parked FILE  where to write, as JSON, the slots of functions that are on stacks, and strings that may be names of some
   --config JSON  settings of the engine, see wasm/settings.go: those who go on from the snapshot have to give the same
 `;
 
@@ -54,7 +55,7 @@ try {
   Object.defineProperty(process, 'pid', { value: 1 });
   process.env.TZ = 'UTC';
   const { out, parked: list, again, ...what } = options;
-  const onMemory = (memory) => list && writeFileSync(list, JSON.stringify(parked(memory)));
+  const onMemory = (memory) => list && writeFileSync(list, JSON.stringify({ slots: parked(memory), names: named(memory) }));
   const snapshot = await takeSnapshot({ ...what, onMemory });
   await writeFile(`${out}.part`, snapshot);
   await rename(`${out}.part`, out);

@@ -37,6 +37,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 func main() {
@@ -142,20 +143,28 @@ func (o options) cut(m *module, whole []byte) error {
 	return os.WriteFile(o.names, names, 0o644)
 }
 
-// readParked reads a list of slots of the table, in JSON, as the functions that
-// are in them. It may name slots that are none.
+// readParked reads which functions are on stacks, by their slots in the table, and which may be named by strings, in JSON. It
+// may list slots and strings that are of no function.
 func readParked(file string, m *module) ([]bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var slots []int
-	if err := json.Unmarshal(text, &slots); err != nil {
+	var list struct {
+		Slots []int    `json:"slots"`
+		Names []string `json:"names"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	parked := make([]bool, len(m.functions))
-	for _, slot := range slots {
+	for _, slot := range list.Slots {
 		if f := slot - m.offset; f >= 0 && f < len(parked) {
+			parked[f] = true
+		}
+	}
+	for f, name := range m.names {
+		if _, ok := slices.BinarySearch(list.Names, name); ok {
 			parked[f] = true
 		}
 	}

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startEngine } from '../host/engine.mjs';
 import { buildTestEngine, root } from '../host/testengine.mjs';
-import { FIRST_PC, parked } from '../snapshot/parked.mjs';
+import { FIRST_PC, named, parked } from '../snapshot/parked.mjs';
 import { takeSnapshot } from '../snapshot/take.mjs';
 
 let folder;
@@ -104,7 +104,7 @@ test('one that goes on from a snapshot needs the rest when it calls what is ther
 });
 
 test('what is known of functions goes with them, but of those on a stack, and leaves its memory', async () => {
-  const onMemory = (memory) => writeFileSync(at('parked.json'), JSON.stringify(parked(memory)));
+  const onMemory = (memory) => writeFileSync(at('parked.json'), JSON.stringify({ slots: parked(memory), names: named(memory) }));
   const { length: before } = await takeSnapshot({ wasm: at('cut', 'kubetab.wasm'), onMemory });
   cut('lean', '-parked', at('parked.json'));
   const sizeOf = (name) => statSync(at(name, 'kubetab.wasm')).size;
@@ -131,6 +131,24 @@ test('what is known of functions goes with them, but of those on a stack, and le
   await booted.engine.fetch('/crash').catch(() => {});
   await booted.engine.exited;
   assert.match(booted.log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+/);
+});
+
+test('a name that the program keeps stays with the engine', async () => {
+  const { names } = JSON.parse(readFileSync(at('parked.json'), 'utf8'));
+  assert.ok(names.includes('bytes.FieldsFunc'));
+  // No function is said to be on a stack: what is there could be the caller, left by runtime.Caller.
+  const snapshotWith = (kept) => {
+    writeFileSync(at('names-only.json'), JSON.stringify({ slots: [], names: kept }));
+    cut('names-only', '-parked', at('names-only.json'));
+    return takeSnapshot({ wasm: at('names-only', 'kubetab.wasm') });
+  };
+  await assert.rejects(snapshotWith(names.filter((name) => name !== 'bytes.FieldsFunc')), /the name bytes\.FieldsFunc, at \d+, is the rest of the module's/);
+  await snapshotWith(names);
+
+  const { engine, log } = await start('lean', { snapshot: at('lean', 'kubetab.snapshot') });
+  assert.equal(await (await engine.fetch('/caller')).text(), 'bytes.FieldsFunc');
+  assert.equal(log(), '');
+  await engine.close();
 });
 
 test('the numbers that a profiler tells have names', async () => {
