@@ -256,6 +256,7 @@ steps:
   - id: sailing
     title: {en: a, zh: 一}
     now: boats.exists(o, o.spec.crew == 2)
+    for: 1s
     after: seen
   - id: seen
     title: {en: a, zh: 一}
