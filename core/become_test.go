@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/records"
 	"github.com/kubetab/kubetab/core/resume"
@@ -51,8 +52,8 @@ func toBecome(t *testing.T, nodes int) *Engine {
 // it has come to other resource versions itself, and lives on.
 func TestBecome(t *testing.T) {
 	ctx := t.Context()
-	b, _ := sent(t, saved(t, living(t, Config{Nodes: 1}), SaveOptions{}))
-	opening, err := CheckBundle(b)
+	b, _ := sent(t, saved(t, living(t, Config{Nodes: 1}), cluster.SaveOptions{}))
+	opening, err := cluster.Check(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestBecome(t *testing.T) {
 
 	// What nobody but a person changes is byte for byte what it was.
 	now := map[string]etcd.RecordState{}
-	for _, r := range saved(t, e, SaveOptions{}).State.Records {
+	for _, r := range saved(t, e, cluster.SaveOptions{}).State.Records {
 		now[r.Key] = r
 	}
 	quiet := map[string]bool{"Namespace": true, "ClusterRole": true, "PriorityClass": true, "Boat": true, "CustomResourceDefinition": true, "Deployment": true, "ReplicaSet": true, "ServiceAccount": true}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 )
 
 const boats = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "boats.sea.example"},
@@ -80,9 +81,9 @@ func living(t *testing.T, cfg Config) *Engine {
 	return e
 }
 
-func saved(t *testing.T, e *Engine, o SaveOptions) *bundle.Bundle {
+func saved(t *testing.T, e *Engine, o cluster.SaveOptions) *bundle.Bundle {
 	t.Helper()
-	b, err := e.Save(t.Context(), o)
+	b, err := e.Cluster().Save(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,32 +7,33 @@ import (
 	"testing"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 )
 
-// TestBundlePath: who may, and what is answered.
-func TestBundlePath(t *testing.T) {
+// TestServeBundle: who may, and what is answered.
+func TestServeBundle(t *testing.T) {
 	e := sharedEngine(t)
 	for _, token := range []string{"", testToken} {
-		if r, body := getAs(t, e, token, BundlePath); r.StatusCode != http.StatusForbidden {
+		if r, body := getAs(t, e, token, bundle.Path); r.StatusCode != http.StatusForbidden {
 			t.Errorf("as %q: %s %s", token, r.Status, body)
 		}
 	}
-	r, file := get(t, e, BundlePath+"?name=shop&secrets=false")
+	r, file := get(t, e, bundle.Path+"?name=shop&secrets=false")
 	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != bundle.MediaType || !strings.Contains(r.Header.Get("Content-Disposition"), "shop.kubetab") {
 		t.Fatalf("%s %v", r.Status, r.Header)
 	}
-	if r, body := get(t, e, BundlePath+"?secrets=perhaps"); r.StatusCode != http.StatusBadRequest {
+	if r, body := get(t, e, bundle.Path+"?secrets=perhaps"); r.StatusCode != http.StatusBadRequest {
 		t.Errorf("%s %s", r.Status, body)
 	}
-	if r, body := send(t, e.RESTConfig(), http.MethodDelete, BundlePath); r.StatusCode != http.StatusMethodNotAllowed {
+	if r, body := send(t, e.RESTConfig(), http.MethodDelete, bundle.Path); r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("%s %s", r.Status, body)
 	}
-	r, body := post(t, e, BundlePath, bundle.MediaType, string(file))
-	var summary BundleSummary
+	r, body := post(t, e, bundle.Path, bundle.MediaType, string(file))
+	var summary cluster.Summary
 	if err := json.Unmarshal(body, &summary); err != nil || r.StatusCode != http.StatusOK || !summary.Exact || summary.Name != "shop" || len(summary.Kinds) < 5 {
 		t.Errorf("%s %s: %v", r.Status, body, err)
 	}
-	if r, body := post(t, e, BundlePath, bundle.MediaType, string(file[:len(file)/2])); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(body), "it ends early") {
+	if r, body := post(t, e, bundle.Path, bundle.MediaType, string(file[:len(file)/2])); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(body), "it ends early") {
 		t.Errorf("half a bundle: %s %s", r.Status, body)
 	}
 }

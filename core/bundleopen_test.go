@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/records"
 	"github.com/kubetab/kubetab/core/resume"
@@ -35,7 +36,7 @@ func TestBundleIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours.Pause()
-	b, _ := sent(t, saved(t, first, SaveOptions{Name: "shop"}))
+	b, _ := sent(t, saved(t, first, cluster.SaveOptions{Name: "shop"}))
 	if b.Name != "shop" || b.Settings.Nodes != 2 || len(b.Settings.Controllers) != 2 || b.Kubernetes == "" {
 		t.Errorf("%+v", b.Settings)
 	}
@@ -56,7 +57,7 @@ func TestBundleIsExact(t *testing.T) {
 	cfg.Nodes, cfg.Controllers, cfg.NoScheduler = 0, []string{"-*"}, true
 	second := start(t, cfg)
 	now := map[string]etcd.RecordState{}
-	for _, r := range saved(t, second, SaveOptions{}).State.Records {
+	for _, r := range saved(t, second, cluster.SaveOptions{}).State.Records {
 		now[r.Key] = r
 	}
 	kinds := map[string]bool{}
@@ -88,7 +89,7 @@ func TestBundleIsExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next := saved(t, second, SaveOptions{}).State.Revision; next <= b.State.Revision {
+	if next := saved(t, second, cluster.SaveOptions{}).State.Revision; next <= b.State.Revision {
 		t.Errorf("%s at revision %d, which does not follow %d", made.Name, next, b.State.Revision)
 	}
 }
@@ -96,7 +97,7 @@ func TestBundleIsExact(t *testing.T) {
 // TestBundleGoesOn: controllers, scheduler and kubelets go on with what they find, and
 // make nothing twice.
 func TestBundleGoesOn(t *testing.T) {
-	b, _ := sent(t, saved(t, living(t, Config{Nodes: 1}), SaveOptions{}))
+	b, _ := sent(t, saved(t, living(t, Config{Nodes: 1}), cluster.SaveOptions{}))
 	cfg := Config{}
 	if _, err := cfg.Open(b); err != nil {
 		t.Fatal(err)
@@ -176,13 +177,13 @@ func TestBundleOfAnotherVersion(t *testing.T) {
 	if err != nil || got.UID != "of-another-build" || opening.Exact {
 		t.Errorf("%v, %v", got, err)
 	}
-	b.Kubernetes = saved(t, e, SaveOptions{}).Kubernetes
-	if _, err := cfg.Open(b); !errors.Is(err, ErrBundle) || !strings.Contains(err.Error(), "record 1, /registry/configmaps/default/broken") {
+	b.Kubernetes = saved(t, e, cluster.SaveOptions{}).Kubernetes
+	if _, err := cfg.Open(b); !errors.Is(err, cluster.ErrBundle) || !strings.Contains(err.Error(), "record 1, /registry/configmaps/default/broken") {
 		t.Errorf("a damaged record of this version: %v", err)
 	}
 	b.State.Records = b.State.Records[1:]
 	b.Settings.FeatureGates = map[string]bool{"NoSuchGate": true}
-	if _, err := cfg.Open(b); !errors.Is(err, ErrBundle) || !strings.Contains(err.Error(), "NoSuchGate") {
+	if _, err := cfg.Open(b); !errors.Is(err, cluster.ErrBundle) || !strings.Contains(err.Error(), "NoSuchGate") {
 		t.Errorf("settings that no engine starts with: %v", err)
 	}
 }
@@ -226,7 +227,7 @@ func TestMisplacedRecords(t *testing.T) {
 		"/registry/sea.example/boats/default/bob": {custom, "does not end with /default/ada"},
 		"/elsewhere/configmaps/default/web":       {object("web"), "none of an API's"},
 	} {
-		err := unopenable(key, tc.record)
+		err := records.Unservable(key, tc.record)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", key, err, tc.want)
 		}
@@ -256,7 +257,7 @@ func TestPlacesOfKinds(t *testing.T) {
 				continue // a subresource, or nothing that is stored
 			}
 			n++
-			found := places(gv.WithKind(r.Kind))
+			found := records.Places(gv.WithKind(r.Kind))
 			special := map[string]string{"nodes": "minions/", "services": "services/specs/", "endpoints": "services/endpoints/", "replicationcontrollers": "controllers/", "ingresses": "ingress/"}
 			if found[0] != r.Name+"/" && found[0] != special[r.Name] {
 				t.Errorf("%s of %s: %v", r.Name, gv, found)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/identity"
 	"github.com/kubetab/kubetab/core/internal/records"
@@ -73,8 +74,8 @@ func TestBundleHoldsNoKeys(t *testing.T) {
 	if all := everything(&bundle.Bundle{State: state}); !holds(all, private["a service account token"]) || !holds(all, parts.CA) {
 		t.Fatal("the store holds neither token nor CA, and the search means nothing")
 	}
-	with := everything(saved(t, e, SaveOptions{}))
-	without := everything(saved(t, e, SaveOptions{NoSecrets: true}))
+	with := everything(saved(t, e, cluster.SaveOptions{}))
+	without := everything(saved(t, e, cluster.SaveOptions{NoSecrets: true}))
 	for what, secret := range private {
 		if holds(with, secret) || holds(without, secret) {
 			t.Errorf("the bundle holds %s", what)
@@ -83,7 +84,7 @@ func TestBundleHoldsNoKeys(t *testing.T) {
 	if !bytes.Contains(with, []byte("of-a-person")) {
 		t.Error("the bundle does not hold a person's Secret")
 	}
-	if bytes.Contains(without, []byte("of-a-person")) || bytes.Contains(without, []byte(secretsPrefix)) {
+	if bytes.Contains(without, []byte("of-a-person")) || bytes.Contains(without, []byte(records.Prefix+"/secrets/")) {
 		t.Error("a bundle without Secrets holds one")
 	}
 }

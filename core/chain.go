@@ -61,12 +61,15 @@ import (
 	kubeletclient "k8s.io/kubernetes/pkg/kubelet/client"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
+	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/informerset"
 	"github.com/kubetab/kubetab/core/internal/itemjson"
 	"github.com/kubetab/kubetab/core/internal/node"
 	"github.com/kubetab/kubetab/core/internal/node/network"
 	"github.com/kubetab/kubetab/core/internal/records"
+	"github.com/kubetab/kubetab/core/internal/settings"
 )
 
 const (
@@ -100,7 +103,10 @@ type chainConfig struct {
 	tokens    *serviceAccountTokens
 	dialer    *node.Dialer
 	caches    *watchCaches
+	cluster   *cluster.Cluster
 	done      <-chan struct{} // closed when the server is to end
+
+	enablement *genericoptions.APIEnablementOptions // made by build
 }
 
 // build assembles apiextensions -> kube-apiserver -> aggregator as
@@ -111,8 +117,9 @@ type chainConfig struct {
 func (c chainConfig) build() (*chain, error) {
 	// Errors that can be found early are returned before upstream starts anything:
 	// nothing can end the goroutines of a chain that is half built.
-	if errs := c.enablement().Validate(enablementSchemes...); len(errs) > 0 {
-		return nil, fmt.Errorf("runtime-config: %w", errs[0])
+	var err error
+	if c.enablement, err = settings.Enablement(c.RuntimeConfig); err != nil {
+		return nil, err
 	}
 	clientCA, err := c.clientCA()
 	if err != nil {
@@ -197,7 +204,7 @@ func (c chainConfig) build() (*chain, error) {
 	}
 	installMetrics(server.GenericAPIServer)
 	installCompact(server.GenericAPIServer, c.servers)
-	installBundle(server.GenericAPIServer, saving{c.store, c.servers, c.Config})
+	server.GenericAPIServer.Handler.NonGoRestfulMux.UnlistedHandle(bundle.Path, c.cluster)
 	if c.store != nil {
 		installEtcd(server.GenericAPIServer, c.store)
 	}
@@ -252,7 +259,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 		g.DisabledPostStartHooks.Insert(name)
 	}
 
-	if err := c.enablement().ApplyTo(g, controlplane.DefaultAPIResourceConfigSource(), legacyscheme.Scheme); err != nil {
+	if err := c.enablement.ApplyTo(g, controlplane.DefaultAPIResourceConfigSource(), legacyscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
 
@@ -302,23 +309,6 @@ func (c chainConfig) clientCA() (dynamiccertificates.CAContentProvider, error) {
 		return nil, fmt.Errorf("client CA: %w", err)
 	}
 	return ca, nil
-}
-
-// enablementSchemes are the schemes of the three servers, whose groups a
-// runtime-config may name.
-var enablementSchemes = []genericoptions.GroupRegistry{apiextensionsapiserver.Scheme, legacyscheme.Scheme, aggregatorscheme.Scheme}
-
-// enablement is the runtime-config with the names of the core group that
-// kube-apiserver's flag takes, too: "v1" and "api/v1" are "/v1".
-func (c chainConfig) enablement() *genericoptions.APIEnablementOptions {
-	config := map[string]string{}
-	for key, value := range c.RuntimeConfig {
-		if core := strings.TrimPrefix(key, "api/"); core == "v1" || strings.HasPrefix(core, "v1/") {
-			key = "/" + core
-		}
-		config[key] = value
-	}
-	return &genericoptions.APIEnablementOptions{RuntimeConfig: config}
 }
 
 func (c chainConfig) etcd() (*genericoptions.EtcdOptions, error) {
@@ -423,7 +413,7 @@ func (c chainConfig) extensions(g genericapiserver.Config, etcd *genericoptions.
 		return nil, fmt.Errorf("apiextensions storage: %w", err)
 	}
 	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter, c.caches}
-	if err := c.enablement().ApplyTo(&g, apiextensionsapiserver.DefaultAPIResourceConfigSource(), apiextensionsapiserver.Scheme); err != nil {
+	if err := c.enablement.ApplyTo(&g, apiextensionsapiserver.DefaultAPIResourceConfigSource(), apiextensionsapiserver.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
 	// Its own types' definitions, as when it runs alone: those of all of
@@ -453,7 +443,7 @@ func (c chainConfig) aggregator(g genericapiserver.Config, etcd *genericoptions.
 		return nil, fmt.Errorf("aggregator storage: %w", err)
 	}
 	g.RESTOptionsGetter = gridCaches{g.RESTOptionsGetter, c.caches}
-	if err := c.enablement().ApplyTo(&g, aggregatorapiserver.DefaultAPIResourceConfigSource(), aggregatorscheme.Scheme); err != nil {
+	if err := c.enablement.ApplyTo(&g, aggregatorapiserver.DefaultAPIResourceConfigSource(), aggregatorscheme.Scheme); err != nil {
 		return nil, fmt.Errorf("runtime-config: %w", err)
 	}
 	c.document(&g, aggregatoropenapi.GetOpenAPIDefinitions) // as for apiextensions

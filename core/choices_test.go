@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubetab/kubetab/core/choices"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
 	"github.com/kubetab/kubetab/core/resume"
@@ -161,7 +162,7 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 	if _, err := objects.Resource(versions).Create(t.Context(), stored, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if unserved, err := first.Unserved(t.Context()); err != nil || len(unserved) > 0 {
+	if unserved, err := first.Cluster().Unserved(t.Context()); err != nil || len(unserved) > 0 {
 		t.Errorf("with its settings: %v %v", unserved, err)
 	}
 	if err := first.Close(); err != nil {
@@ -189,8 +190,8 @@ func TestOtherSettingsOnTheSameStore(t *testing.T) {
 	if after.UID != before.UID || after.ResourceVersion != before.ResourceVersion || !after.CreationTimestamp.Equal(&before.CreationTimestamp) {
 		t.Errorf("the namespace was %v and is %v", before.ObjectMeta, after.ObjectMeta)
 	}
-	unserved, err := second.Unserved(t.Context())
-	if err != nil || len(unserved) != 1 || unserved[0] != (Unserved{"internal.apiserver.k8s.io/v1alpha1", "StorageVersion", 1}) {
+	unserved, err := second.Cluster().Unserved(t.Context())
+	if err != nil || len(unserved) != 1 || unserved[0] != (cluster.KindCount{APIVersion: "internal.apiserver.k8s.io/v1alpha1", Kind: "StorageVersion", Count: 1}) {
 		t.Errorf("%v %v", unserved, err)
 	}
 	newNamespace(t, clientFor(t, second), "new")

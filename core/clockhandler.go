@@ -24,12 +24,8 @@ import (
 // that RBAC guards. Without a clock in Config they do not exist.
 const ClockPath = "/kubetab/clock"
 
-// The limits keep what goes by the clock from taking all of a processor, and
-// timestamps within what Kubernetes can show.
-const (
-	maxSpeed = 3600
-	maxStep  = 366 * 24 * time.Hour
-)
+// maxStep keeps timestamps within what Kubernetes can show.
+const maxStep = 366 * 24 * time.Hour
 
 func installClock(server *genericapiserver.GenericAPIServer, c *clock.Clock) {
 	now := func() any {
@@ -53,8 +49,8 @@ func setClock(c *clock.Clock, body io.Reader) error {
 		return errors.New("nothing to change: give paused, speed or both")
 	}
 	if want.Speed != nil {
-		if *want.Speed > maxSpeed {
-			return fmt.Errorf("speed %v: at most %d is possible", *want.Speed, maxSpeed)
+		if *want.Speed > clock.MaxRate {
+			return fmt.Errorf("speed %v: at most %d is possible", *want.Speed, clock.MaxRate)
 		}
 		if err := c.SetRate(*want.Speed); err != nil {
 			return err

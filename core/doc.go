@@ -35,6 +35,11 @@
 // what an earlier engine has kept. Package resume is for that, by Config.Resume and
 // Engine.ResumePoint. Programs that start engines in the usual way need none of it.
 //
+// # A cluster as a file
+//
+// Engine.Cluster saves the cluster as a bundle, and Config.Open has New begin with one:
+// package cluster.
+//
 // # What belongs to the process
 //
 // Several engines can run in one process. They share what upstream keeps in

@@ -10,11 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/client/v3/kubernetes"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
 	"github.com/kubetab/kubetab/core/internal/node"
@@ -38,7 +40,7 @@ type Engine struct {
 	loopback  *rest.Config
 	store     *etcd.DB // nil with a real etcd
 	servers   []string // storage addresses, see store.go
-	saving    saving
+	cluster   *cluster.Cluster
 	point     *resume.Point
 	loops     *controlLoops
 
@@ -147,7 +149,15 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	caches := &watchCaches{}
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, caches: caches, done: running.Done()}.build()
+	whole := cluster.New(cluster.Engine{
+		Dial:      func() (*kubernetes.Client, error) { return dialStore(servers) },
+		Stopped:   func() bool { return store != nil && store.Stopped() },
+		Client:    loopback,
+		Settings:  cfg.settings(),
+		Clock:     cfg.Clock,
+		Workspace: cfg.Workspace,
+	})
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, caches: caches, cluster: whole, done: running.Done()}.build()
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +184,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		loopback:  loopback,
 		store:     store,
 		servers:   servers,
-		saving:    saving{store, servers, cfg},
+		cluster:   whole,
 		loops:     loops,
 		started:   make(chan struct{}),
 		closing:   make(chan struct{}),
@@ -297,6 +307,10 @@ func (e *Engine) RESTConfigFor(u user.Info) *rest.Config {
 // ResumePoint is for a host that copies the memory of the engine, and goes on from the
 // copy.
 func (e *Engine) ResumePoint() *resume.Point { return e.point }
+
+// Cluster is for what is done with the cluster as a whole: it saves it as a bundle, which
+// the handler serves at bundle.Path, too, and counts the objects that no API shows.
+func (e *Engine) Cluster() *cluster.Cluster { return e.cluster }
 
 // Ready waits until /readyz answers ok. It returns ctx's error when that ends
 // first, and the reason when the engine ends first.

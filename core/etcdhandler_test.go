@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/cluster"
 )
 
 // While etcd is stopped, the API server does what it does when an etcd is killed: readyz and livez fail by the check of
@@ -81,7 +82,7 @@ func TestEtcdPath(t *testing.T) {
 	if w := send("GET", maps+"/before?resourceVersion=0", ""); w.Code != 200 {
 		t.Errorf("the watch cache: %d %s", w.Code, w.Body)
 	}
-	if _, err := e.Save(ctx, core.SaveOptions{}); err == nil || !strings.Contains(err.Error(), "etcd is stopped") {
+	if _, err := e.Cluster().Save(ctx, cluster.SaveOptions{}); err == nil || !strings.Contains(err.Error(), "etcd is stopped") {
 		t.Errorf("Save: %v", err)
 	}
 

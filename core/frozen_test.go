@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/resume"
 )
@@ -100,8 +101,8 @@ func TestAnEngineOverServers(t *testing.T) {
 	if _, err := e.ResumePoint().Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "etcd servers") {
 		t.Errorf("Renew: %v", err)
 	}
-	unserved, err := e.Unserved(t.Context())
-	if want := (Unserved{APIVersion: "sea.example/v1", Kind: "Boat", Count: 1}); err != nil || len(unserved) != 1 || unserved[0] != want {
+	unserved, err := e.Cluster().Unserved(t.Context())
+	if want := (cluster.KindCount{APIVersion: "sea.example/v1", Kind: "Boat", Count: 1}); err != nil || len(unserved) != 1 || unserved[0] != want {
 		t.Errorf("Unserved: %v, %v, want %v", unserved, err, want)
 	}
 }

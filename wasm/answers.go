@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/choices"
+	"github.com/kubetab/kubetab/core/cluster"
 )
 
 // Offer is what a visitor may choose of the settings of an engine.
@@ -13,5 +13,5 @@ type Offer struct {
 	MostNodes int             `json:"mostNodes"`
 	Choices   choices.Choices `json:"choices"`
 	// Unserved are objects that the running engine keeps and does not show.
-	Unserved []core.Unserved `json:"unserved"`
+	Unserved []cluster.KindCount `json:"unserved"`
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/resume"
 	"github.com/kubetab/kubetab/wasm/boundary"
@@ -235,7 +236,7 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 	if err != nil {
 		return err
 	}
-	opening, err := core.CheckBundle(b)
+	opening, err := cluster.Check(b)
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 	if err != nil {
 		return err
 	}
-	core.SetClock(k.clock, b.Clock)
+	cluster.SetClock(k.clock, b.Clock)
 	k.keepBase(own)
 	k.keepIdentity(identity)
 	return nil

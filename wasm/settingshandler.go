@@ -55,7 +55,7 @@ func withSettings(api http.Handler, running settings, engine *core.Engine) http.
 				http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 				return
 			}
-			unserved, err := engine.Unserved(r.Context())
+			unserved, err := engine.Cluster().Unserved(r.Context())
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 				return

@@ -83,7 +83,7 @@ func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell
 	page := s.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The clock, etcd, compaction and bundles are the API server's own.
-		own := strings.HasPrefix(r.URL.Path, core.ClockPath) || slices.Contains([]string{core.EtcdPath, core.CompactPath, core.BundlePath}, r.URL.Path)
+		own := strings.HasPrefix(r.URL.Path, core.ClockPath) || slices.Contains([]string{core.EtcdPath, core.CompactPath, bundle.Path}, r.URL.Path)
 		if !own && strings.HasPrefix(r.URL.Path, "/kubetab/") {
 			page.ServeHTTP(w, r)
 			return

@@ -2,7 +2,7 @@
 // describes the format for other programs.
 //
 // It is not the engine: what goes into a bundle, and whether records can be read by
-// an API server, is decided by package core. Here a cluster is a set of records.
+// an API server, is decided by package cluster. Here a cluster is a set of records.
 //
 //	envelope   msgpack: format, version, codec, size, body
 //	   body    gzip
@@ -30,7 +30,7 @@ const Extension = ".kubetab"
 // MediaType is that of a bundle over HTTP.
 const MediaType = "application/vnd.kubetab.bundle"
 
-// Path is where an engine answers with its cluster as a bundle: see core.BundlePath.
+// Path is where an engine answers with its cluster as a bundle: see cluster.Cluster.ServeHTTP.
 const Path = "/kubetab/bundle"
 
 const (

@@ -63,6 +63,10 @@ func (c *Clock) Pause() { c.set(func() { c.paused = true }) }
 // Resume lets time go on from where it was paused.
 func (c *Clock) Resume() { c.set(func() { c.paused = false }) }
 
+// MaxRate is the rate that a cluster's clock may have: it keeps what goes by the clock
+// from taking all of a processor.
+const MaxRate = 3600
+
 // SetRate makes time pass rate times as fast as the base's. It returns ErrRate
 // if rate is not positive and finite. A paused clock stays paused.
 func (c *Clock) SetRate(rate float64) error {

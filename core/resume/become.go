@@ -14,7 +14,7 @@ import (
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 
-// Become is Restore for entries that go on from nothing, as core.Opening.Entries and what
+// Become is Restore for entries that go on from nothing, as cluster.Opening.Entries and what
 // Config.Entries say: they take the place of all that this engine's store holds. The
 // objects have the UIDs, times and resource versions that they have there, also those
 // below the resource versions that this engine had come to. No object of this engine

@@ -24,12 +24,13 @@ var answers = []struct {
 	files   []string
 	imports string
 }{
-	{"core", []string{"unserved.go", "bundlesummary.go"}, "import type { EngineSettings } from '../protocol';\n"},
+	{"core", nil, ""},
+	{"core/cluster", nil, "import type { EngineSettings } from '../protocol';\n"},
 	{"core/choices", []string{"choices.go"}, "import type * as controllers from './controllers';\n"},
 	{"core/controllers", []string{"choices.go"}, ""},
 	{"core/requestlog", nil, "import type { HeaderPair } from '../protocol';\n"},
 	{"core/shell", nil, ""},
-	{"wasm", nil, "import type { Choices } from './choices';\nimport type { Unserved } from './core';\n"},
+	{"wasm", nil, "import type { Choices } from './choices';\nimport type { KindCount } from './cluster';\n"},
 	{"wasm/boundary", nil, ""},
 	{"server/share", nil, ""},
 	{"tutorials", []string{"lesson.go", "state.go"}, ""},
@@ -44,7 +45,7 @@ var others = map[string]string{
 	"bundle.Settings":    "EngineSettings",
 	"controllers.Choice": "controllers.Choice",
 	"choices.Choices":    "Choices",
-	"core.Unserved":      "Unserved",
+	"cluster.KindCount":  "KindCount",
 	"load.Block":         "Block",
 	"tutorials.Clock":    "tutorials.Clock",
 	"tutorials.Engine":   "tutorials.Engine",

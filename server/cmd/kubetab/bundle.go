@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/server"
 )
 
@@ -103,11 +104,11 @@ func newShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opening, err := core.CheckBundle(b)
+			opening, err := cluster.Check(b)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			return show(c.OutOrStdout(), core.SummarizeBundle(b, opening))
+			return show(c.OutOrStdout(), cluster.Summarize(b, opening))
 		},
 	}
 }
@@ -153,7 +154,7 @@ No server is needed. The directory must be new or empty.`,
 			if err != nil {
 				return err
 			}
-			files, err := core.Manifests(b)
+			files, err := cluster.Manifests(b)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -189,7 +190,7 @@ func readBundle(path string) (*bundle.Bundle, error) {
 	return b, nil
 }
 
-func show(out io.Writer, s core.BundleSummary) error {
+func show(out io.Writer, s cluster.Summary) error {
 	p := &printer{out: out}
 	if s.Name != "" {
 		p.line("name        %q", s.Name)

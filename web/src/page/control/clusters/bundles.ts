@@ -1,4 +1,4 @@
-import type { BundleSummary } from '../../../answers/core';
+import type { Summary } from '../../../answers/cluster';
 import { OWN } from '../../../client/cluster-names';
 import type { EngineSettings } from '../../../protocol';
 import { askAsAdmin, askJson, refused } from '../../engine/ask';
@@ -167,14 +167,14 @@ export function told(doing: Promise<unknown>): void {
   });
 }
 
-async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<BundleSummary> {
+async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<Summary> {
   const answer = await askAsAdmin('control', PATH, {
     method: 'POST',
     headers: [['Content-Type', MEDIA_TYPE]],
     body: bytes,
   });
   const text = await answer.text();
-  if (answer.ok) return JSON.parse(text) as BundleSummary;
+  if (answer.ok) return JSON.parse(text) as Summary;
   const { message } = refused(answer.status, text);
   throw new Error(answer.status === 413 ? words.bundles.tooLarge : words.bundles.refused(message));
 }
@@ -192,7 +192,7 @@ async function checked(settings: EngineSettings): Promise<EngineSettings> {
   return differing as EngineSettings;
 }
 
-async function writeFiles(name: string, files: BundleSummary['files']): Promise<void> {
+async function writeFiles(name: string, files: Summary['files']): Promise<void> {
   if (files.length === 0) return;
   const database = await openWorkspaceDatabase(workspaceOf(name));
   try {

@@ -1,4 +1,4 @@
-package core
+package cluster
 
 import (
 	"cmp"
@@ -14,22 +14,14 @@ import (
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 
-// Unserved are objects in the store that no API of this server shows.
-type Unserved struct {
-	// APIVersion is what they are stored as.
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Count      int    `json:"count"`
-}
-
 // unservedPage is how many records are looked at together.
 const unservedPage = 500
 
 // Unserved counts the objects that were made while other settings served their
 // kinds: they stay as they are, and are there again with those settings. It reads
 // the whole store. It fails when discovery does, and with ctx's error.
-func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
-	client, err := discovery.NewDiscoveryClientForConfig(e.RESTConfig())
+func (c *Cluster) Unserved(ctx context.Context) ([]KindCount, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(c.of.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +40,7 @@ func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
 		}
 	}
 	counts := map[metav1.TypeMeta]int{}
-	err = e.eachStored(ctx, func(of metav1.TypeMeta) {
+	err = c.eachStored(ctx, func(of metav1.TypeMeta) {
 		if !served[schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()] && !records.IsInternal(of.Kind) {
 			counts[of]++
 		}
@@ -56,21 +48,21 @@ func (e *Engine) Unserved(ctx context.Context) ([]Unserved, error) {
 	if err != nil {
 		return nil, err
 	}
-	unserved := []Unserved{}
+	unserved := []KindCount{}
 	for of, n := range counts {
-		unserved = append(unserved, Unserved{of.APIVersion, of.Kind, n})
+		unserved = append(unserved, KindCount{of.APIVersion, of.Kind, n})
 	}
-	slices.SortFunc(unserved, func(a, b Unserved) int {
+	slices.SortFunc(unserved, func(a, b KindCount) int {
 		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
 	})
 	return unserved, nil
 }
 
 // eachStored calls f with the type of each record that has one.
-func (e *Engine) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error {
-	store, err := dialStore(e.servers)
+func (c *Cluster) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error {
+	store, err := c.dial()
 	if err != nil {
-		return fmt.Errorf("reach the store: %w", err)
+		return err
 	}
 	defer store.Close()
 	options := clientv3kubernetes.ListOptions{Limit: unservedPage}

@@ -1,4 +1,4 @@
-package core
+package cluster
 
 import (
 	"bytes"
@@ -38,26 +38,15 @@ type SaveOptions struct {
 //
 // The identity of NewIdentity is not in the store, and in no bundle.
 //
-// It fails when the store is stopped (EtcdPath) or cannot be read, when Config.Workspace fails, and with
-// ctx's error.
-func (e *Engine) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
-	return e.saving.save(ctx, o)
-}
-
-// saving is what Save needs of an engine.
-type saving struct {
-	store   *etcd.DB // nil with a real etcd
-	servers []string
-	cfg     Config
-}
-
-func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
-	if s.store != nil && s.store.Stopped() {
+// It fails when the store is stopped or cannot be read, when Engine.Workspace fails, and
+// with ctx's error.
+func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
+	if c.of.Stopped() {
 		return nil, errors.New("etcd is stopped: start it first")
 	}
-	store, err := dialStore(s.servers)
+	store, err := c.dial()
 	if err != nil {
-		return nil, fmt.Errorf("reach the store: %w", err)
+		return nil, err
 	}
 	defer store.Close()
 	state, err := etcd.ReadState(ctx, store.Client, records.Prefix+"/")
@@ -73,22 +62,15 @@ func (s saving) save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error)
 		Build:      version.Get().GitCommit,
 		Time:       now,
 		Name:       o.Name,
-		Settings: bundle.Settings{
-			EmulatedVersion: s.cfg.EmulatedVersion,
-			RuntimeConfig:   s.cfg.RuntimeConfig,
-			FeatureGates:    s.cfg.FeatureGates,
-			Nodes:           s.cfg.Nodes,
-			Controllers:     s.cfg.Controllers,
-			NoScheduler:     s.cfg.NoScheduler,
-		},
-		State: state,
+		Settings:   c.of.Settings,
+		State:      state,
 	}
-	if c := s.cfg.Clock; c != nil {
-		shown := c.State()
+	if c.of.Clock != nil {
+		shown := c.of.Clock.State()
 		b.Clock = bundle.Clock{Ahead: max(shown.Now.Sub(now.Round(0)), 0), Paused: shown.Paused, Speed: shown.Rate}
 	}
-	if s.cfg.Workspace != nil {
-		if b.Files, err = s.cfg.Workspace(); err != nil {
+	if c.of.Workspace != nil {
+		if b.Files, err = c.of.Workspace(); err != nil {
 			return nil, fmt.Errorf("the files of the workspace: %w", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package core
+package cluster
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/internal/records"
@@ -21,23 +20,12 @@ import (
 	"github.com/kubetab/kubetab/internal/status"
 )
 
-// BundlePath answers a GET with the cluster as a bundle, and a POST of a bundle with
-// what it holds:
-//
-//	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
-//	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
-//	POST /kubetab/bundle                          BundleSummary, or 413 or 422 with why it is refused
-//
-// Neither changes anything. What Save says is in it, Secrets too. Like CompactPath it is
-// a non-resource URL that RBAC guards: system:masters may.
-const BundlePath = bundle.Path
-
-// SummarizeBundle returns what b holds, and what o says about opening it.
-func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
-	s := BundleSummary{
+// Summarize returns what b holds, and what o says about opening it.
+func Summarize(b *bundle.Bundle, o Opening) Summary {
+	s := Summary{
 		Name: b.Name, Kubernetes: b.Kubernetes, Build: b.Build, Time: b.Time, Revision: b.State.Revision, Exact: o.Exact, Settings: b.Settings,
-		Kinds: []Unserved{}, Files: []BundleFile{}, LeftOut: []string{},
-		Clock: BundleClock{b.Clock.Ahead.Seconds(), b.Clock.Paused, b.Clock.Speed},
+		Kinds: []KindCount{}, Files: []File{}, LeftOut: []string{},
+		Clock: Clock{b.Clock.Ahead.Seconds(), b.Clock.Paused, b.Clock.Speed},
 	}
 	counts := map[metav1.TypeMeta]int{}
 	for _, r := range b.State.Records {
@@ -46,13 +34,13 @@ func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
 		}
 	}
 	for of, n := range counts {
-		s.Kinds = append(s.Kinds, Unserved{of.APIVersion, of.Kind, n})
+		s.Kinds = append(s.Kinds, KindCount{of.APIVersion, of.Kind, n})
 	}
-	slices.SortFunc(s.Kinds, func(a, b Unserved) int {
+	slices.SortFunc(s.Kinds, func(a, b KindCount) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
 	for _, f := range b.Files {
-		s.Files = append(s.Files, BundleFile{f.Path, f.Data})
+		s.Files = append(s.Files, File{f.Path, f.Data})
 	}
 	for _, left := range o.LeftOut {
 		s.LeftOut = append(s.LeftOut, fmt.Sprintf("%s: %v", left.Key, left.Why))
@@ -60,21 +48,28 @@ func SummarizeBundle(b *bundle.Bundle, o Opening) BundleSummary {
 	return s
 }
 
-func installBundle(server *genericapiserver.GenericAPIServer, s saving) {
-	server.Handler.NonGoRestfulMux.UnlistedHandle(BundlePath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Method {
-		case http.MethodGet:
-			serveBundle(w, r, s)
-		case http.MethodPost:
-			checkBundle(w, r)
-		default:
-			w.Header().Set("Allow", "GET, POST")
-			status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a bundle is made with GET and looked at with POST")
-		}
-	}))
+// ServeHTTP answers a GET with the cluster as a bundle, and a POST of a bundle with what
+// it holds:
+//
+//	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
+//	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
+//	POST /kubetab/bundle                          Summary, or 413 or 422 with why it is refused
+//
+// Neither changes anything. What Save says is in it, Secrets too. An engine serves it at
+// bundle.Path, as a non-resource URL that RBAC guards: system:masters may.
+func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet:
+		c.serveBundle(w, r)
+	case http.MethodPost:
+		checkBundle(w, r)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		status.Refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a bundle is made with GET and looked at with POST")
+	}
 }
 
-func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
+func (c *Cluster) serveBundle(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	options := SaveOptions{Name: query.Get("name")}
 	if query.Has("secrets") {
@@ -94,7 +89,7 @@ func serveBundle(w http.ResponseWriter, r *http.Request, s saving) {
 		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: as=%s: give manifests, or nothing for a bundle", as))
 		return
 	}
-	b, err := s.save(r.Context(), options)
+	b, err := c.Save(r.Context(), options)
 	var file bytes.Buffer // whole or not at all
 	if err == nil {
 		err = format.write(&file, b)
@@ -129,7 +124,7 @@ func checkBundle(w http.ResponseWriter, r *http.Request) {
 	b, err := bundle.Read(r.Body, bundle.DefaultLimits())
 	var opening Opening
 	if err == nil {
-		opening, err = CheckBundle(b)
+		opening, err = Check(b)
 	}
 	switch {
 	case errors.Is(err, bundle.ErrTooLarge):
@@ -139,6 +134,6 @@ func checkBundle(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(SummarizeBundle(b, opening)) // the client has gone: nobody to tell
+		_ = json.NewEncoder(w).Encode(Summarize(b, opening)) // the client has gone: nobody to tell
 	}
 }

@@ -1,0 +1,75 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/kubernetes/pkg/kubeapiserver"
+)
+
+// Unservable says why an API server of this build cannot serve a record that comes
+// from anybody: it cannot be read, or is not what its key says. One such record would
+// keep the server from listing all others of that resource.
+func Unservable(key string, record []byte) error {
+	gvk, object, err := Decode(key, record)
+	if err != nil {
+		return err
+	}
+	rest := strings.TrimPrefix(key, Prefix+"/")
+	if object != nil {
+		accessor, err := meta.Accessor(object)
+		if err != nil {
+			return err
+		}
+		return misplaced(rest, Places(gvk), accessor.GetNamespace(), accessor.GetName())
+	}
+	var custom metav1.PartialObjectMetadata
+	if err := json.Unmarshal(record, &custom); err != nil {
+		return err
+	}
+	return misplaced(rest, []string{gvk.Group + "/"}, custom.Namespace, custom.Name)
+}
+
+// Places are where objects of a kind are kept below Prefix.
+func Places(gvk schema.GroupVersionKind) []string {
+	if IsInternal(gvk.Kind) {
+		return []string{"ranges/"}
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	resource := plural.GroupResource()
+	place := resource.Resource
+	if special, ok := kubeapiserver.SpecialDefaultResourcePrefixes[resource]; ok {
+		place = special
+	}
+	// The servers of CRDs and APIServices keep them under their groups.
+	found := []string{place + "/", gvk.Group + "/" + place + "/"}
+	if gvk.GroupKind() == corev1.SchemeGroupVersion.WithKind("Endpoints").GroupKind() {
+		found = append(found, "masterleases/")
+	}
+	return found
+}
+
+// misplaced says whether key, below Prefix, is not one that upstream's
+// registries give to an object of that name in one of the places.
+func misplaced(key string, places []string, namespace, name string) error {
+	if !slices.ContainsFunc(places, func(place string) bool { return strings.HasPrefix(key, place) }) {
+		return fmt.Errorf("its key is not below %s%s", Prefix+"/", places[0])
+	}
+	if name == "" {
+		return nil // allocators and leases of API servers have none
+	}
+	end := "/" + name
+	if namespace != "" {
+		end = "/" + namespace + end
+	}
+	if !strings.HasSuffix(key, end) {
+		return fmt.Errorf("its key does not end with %s", end)
+	}
+	return nil
+}
