@@ -1,6 +1,8 @@
 package shell_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubetab/kubetab/core/requestlog"
 )
 
 // TestModule sits at a terminal of the module: what needs more than the native
@@ -37,6 +41,22 @@ func TestModule(t *testing.T) {
 		s.t = t
 		s.types("kubectl scale deployment web --replicas=2 && kubectl rollout status deployment/web; kubectl logs deployment/web | tail -1\r")
 		s.sees(`Found 2 pods, using pod/web-`)
+	})
+	t.Run("the notice of logs is in the terminal of its command", func(t *testing.T) {
+		s.t = t
+		other := sitAt(t, url)
+		post(t, url, "kubectl create deployment late --image=nginx --replicas=0")
+		post(t, url, `kubectl patch deployment late -p '{"spec":{"template":{"spec":{"containers":[{"name":"beside","image":"nginx"}]}}}}'`)
+		// It waits for the first Pod. Meanwhile another kubectl begins.
+		s.types("kubectl logs deployment/late --pod-running-timeout=10m; echo ended=$?\r")
+		seesRequest(t, url, `"GET","path":"/api/v1/namespaces/default/pods\?[^"]*app%3Dlate[^"]*watch=true`)
+		other.types("kubectl scale deployment late --replicas=1; kubectl rollout status deployment/late; echo scaled=$?\r")
+		if text := other.sees(`scaled=\d`); strings.Contains(text, "Defaulted container") {
+			t.Errorf("the other terminal shows %q", text)
+		}
+		if text := s.sees(`ended=\d`); !strings.Contains(text, "Defaulted container") {
+			t.Errorf("the terminal of the command shows %q", text)
+		}
 	})
 	t.Run("an editor", func(t *testing.T) {
 		s.t = t
@@ -76,6 +96,29 @@ func TestModule(t *testing.T) {
 		s.types("kubectl port-forward deploy/web 8080:80 > /dev/null &\runtil curl -s localhost:8080 > page; do sleep 0.1; done; cat page | grep -o 'Welcome to nginx!' | head -1\r")
 		s.sees(`Welcome to nginx!\n`)
 	})
+}
+
+// seesRequest waits until the API server has got a request whose record matches.
+func seesRequest(t *testing.T, url, pattern string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+requestlog.Prefix+"?follow=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines, want := bufio.NewScanner(response.Body), regexp.MustCompile(pattern)
+	for lines.Scan() {
+		if want.Match(lines.Bytes()) {
+			return
+		}
+	}
+	t.Fatalf("no request matches %s: %v", pattern, lines.Err())
 }
 
 // edit waits until a command asks for an editor.
