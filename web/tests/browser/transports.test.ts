@@ -143,7 +143,9 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
     const before = await inFlight(page);
     // Much longer than the window.
     const length = await page.evaluate(async () => {
-      for (let i = 0; i < 5; i++) await window.create(`long-${i}`, { text: 'x'.repeat(1_000_000) });
+      for (let i = 0; i < 5; i++) {
+        await (await window.create(`long-${i}`, { text: 'x'.repeat(1_000_000) })).text();
+      }
       window.unread = await window.request(window.maps);
       return (await (await window.request(window.maps)).arrayBuffer()).byteLength;
     });
