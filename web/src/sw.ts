@@ -4,7 +4,8 @@
  * What it does
  *   1. It answers requests for the Kubernetes API under its scope, /api/v1/namespaces and the like, by handing each to
  *      the engine worker over a MessageChannel of its own. `fetch` then resolves as soon as status and headers are
- *      there; the body streams, the reader's pace limits the writer, and an aborted request is ended in the engine.
+ *      there; the body streams, and an aborted request is ended in the engine. The reader's pace limits the writer as
+ *      far as the browser lets it: Chromium 156 takes some 55 MB from a service worker before anybody reads.
  *   2. It keeps the page's own files, so that a second visit needs no network.
  *
  * What it does not do
