@@ -87,7 +87,8 @@ const info = {
 };
 const shared = { module: info, packed: isPacked, wasmExec: join(wasmDir, 'wasm_exec.js') };
 
-await build(pageConfig({ ...shared, outDir: dist }));
+const lessonShares = new Map();
+await build(pageConfig({ ...shared, outDir: dist, shares: lessonShares }));
 const embedding = [
   'embed.html',
   'embed-early.js',
@@ -280,7 +281,7 @@ async function compressAssets(names) {
   for (const file of names) {
     const path = join(dist, file);
     const bytes = await readFile(path);
-    const entry = { path: file, bytes: bytes.length };
+    const entry = { path: file, bytes: bytes.length, lessons: lessonShares.get(file) };
     sizes.push(entry);
     if (quality === 0 || isPacked || !/\.(html|js|css|svg|json|webmanifest)$/.test(file)) continue;
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };

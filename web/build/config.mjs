@@ -35,20 +35,44 @@ const terminalEarlyPlugin = {
   },
 };
 
+/** What the page has for lessons alone, and for the script pane, which came with them. */
+const LESSONS = ['lessons', 'script'].map((folder) => join(web, 'src/page', folder, '/'));
+
+/**
+ * Measures how much of each script belongs to lessons, into shares: name of the file to a part of 1. By rendered length,
+ * before the script is minified.
+ */
+const lessonShares = (shares) => ({
+  name: 'lesson-shares',
+  generateBundle(_options, bundle) {
+    for (const { type, fileName, modules } of Object.values(bundle)) {
+      if (type !== 'chunk') continue;
+      let all = 0;
+      let lessons = 0;
+      for (const [id, { renderedLength }] of Object.entries(modules)) {
+        all += renderedLength;
+        if (LESSONS.some((folder) => id.startsWith(folder))) lessons += renderedLength;
+      }
+      if (lessons > 0) shares.set(fileName, lessons / all);
+    }
+  },
+});
+
 const TARGET = 'es2022';
 
 /**
  * @param {object} options
  * @param {boolean} [options.packed] whether the host has the module as .gz alone
+ * @param {Map<string, number>} [options.shares] gets the share that lessons have of each script
  */
-export function pageConfig({ module, wasmExec, outDir, packed = false }) {
+export function pageConfig({ module, wasmExec, outDir, packed = false, shares = new Map() }) {
   return {
     configFile: false,
     root: web,
     base: './',
     logLevel: 'warn',
     define: { __MODULE__: JSON.stringify(module), __PACKED__: String(packed) },
-    plugins: [wasmExecPlugin(wasmExec), terminalEarlyPlugin],
+    plugins: [wasmExecPlugin(wasmExec), terminalEarlyPlugin, lessonShares(shares)],
     worker: { format: 'es', plugins: () => [wasmExecPlugin(wasmExec)] },
     build: {
       outDir,
