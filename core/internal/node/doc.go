@@ -27,6 +27,7 @@
 //     list: Pod.mu, then one of Nodes.mu, kubelet.state and volumes.mu, then
 //     Pod.inbox. Pod's and volumes' are in core/internal/node/lifecycle, which takes the
 //     two others by functions of lifecycle.Node and lifecycle.Cluster alone.
+//     Their type is of core/internal/node/locks, which checks the order in tests.
 //     Requests to the API server are made with none of Nodes.mu, kubelet.state and
 //     Pod.inbox held.
 //

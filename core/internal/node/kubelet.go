@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/core/internal/node/lifecycle"
+	"github.com/kubetab/kubetab/core/internal/node/locks"
 	"github.com/kubetab/kubetab/core/internal/node/network"
 )
 
@@ -32,7 +32,7 @@ type kubelet struct {
 	host     *lifecycle.Node       // as its Pods see it
 	lease    *coordinationv1.Lease // as last written; nil when it must be read
 
-	state    sync.Mutex
+	state    locks.Mutex[locks.Part]
 	node     *v1.Node                         // as last registered or written
 	images   map[string]bool                  // that are on the node
 	order    []string                         // of images, for the node's status

@@ -21,6 +21,7 @@ import (
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/core/internal/node/lifecycle"
+	"github.com/kubetab/kubetab/core/internal/node/locks"
 	"github.com/kubetab/kubetab/core/internal/node/network"
 )
 
@@ -81,7 +82,7 @@ type Nodes struct {
 	kubelets []*kubelet // in order of their names
 	byName   map[string]*kubelet
 
-	mu      sync.Mutex
+	mu      locks.Mutex[locks.Part]
 	byUID   map[types.UID]*lifecycle.Pod
 	byIP    map[string]*lifecycle.Pod  // Pods that have a network of their own
 	volumes map[string]*container.File // contents of persistent volumes, by claim

@@ -29,6 +29,6 @@
 //     pkg/kubelet/events.
 //   - A Pod changes its node and its cluster only through Kubelet and the functions of
 //     Cluster, whose owners guard their state.
-//   - The order of locks is that of package node: Pod.mu, then those of Kubelet and of
+//   - The order of locks is that of core/internal/node/locks: Pod.mu, then those of Kubelet and of
 //     Cluster's functions, and volumes.mu, then Pod.inbox.
 package lifecycle

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/internal/node/locks"
 )
 
 // Pod is what a kubelet knows of one Pod.
@@ -31,7 +31,7 @@ type Pod struct {
 
 	// The inbox takes what happens elsewhere. It is the only lock that other
 	// goroutines than the one in Sync need, and Sync holds it only to empty it.
-	inbox          sync.Mutex
+	inbox          locks.Mutex[locks.Inbox]
 	obj            *v1.Pod // as last seen or written
 	gone           bool    // from the API
 	sourcesChanged bool    // a ConfigMap, Secret or claim that it uses
@@ -42,7 +42,7 @@ type Pod struct {
 	alive atomic.Pointer[[]*container.Container] // that run, for the network
 
 	// The rest belongs to Sync; mu lets Container and State read it meanwhile.
-	mu         sync.Mutex
+	mu         locks.Mutex[locks.Pod]
 	admitted   bool
 	started    metav1.Time // status.startTime
 	ip         string

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/internal/node/locks"
 )
 
 // volumes are a Pod's volumes by name. What a volume shows is computed when the
@@ -28,7 +29,7 @@ import (
 type volumes struct {
 	pod *Pod
 
-	mu       sync.Mutex
+	mu       locks.Mutex[locks.Part]
 	roots    map[string]*container.File
 	messages map[*record]*container.File // the files at terminationMessagePath
 	trees    map[*record]*container.Tree
