@@ -195,13 +195,19 @@ GOTEST_ONCE := $(GOTEST) -vet=off -count=1 -timeout 40m
 test-analyze:
 	@scripts/step "test vet and staticcheck" go -C scripts/analyze test -vet=off ./...
 
+# The packages whose tests run with their invariants checked, and without the race detector. The tag concerns packages of
+# this repository alone: Kubernetes is not compiled anew.
+WITH_INVARIANTS := ./core/internal/node
+
 .PHONY: test-go
 test-go: $(call needs,native)
-	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE)))
+	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE) $(WITH_INVARIANTS)))
+	@scripts/step "Go tests with invariants" $(GOTEST) -vet=off -tags $(TAGS),invariants -timeout 40m $(WITH_INVARIANTS)
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
 WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./internal/unix/awk ./internal/locked ./internal/state ./internal/status ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
+	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/locked ./internal/state \
+	./internal/status ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
 
 .PHONY: test-race
 test-race:
