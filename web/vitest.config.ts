@@ -16,9 +16,9 @@ function browser(name: string, files: { include: string[]; exclude?: string[] },
       maxWorkers: sideBySide,
       // A group for each number: groups run one after another, if somebody runs several projects at once.
       sequence: { groupOrder: sideBySide },
-      testTimeout: 300_000,
-      hookTimeout: 300_000,
-      expect: { poll: { timeout: 60_000, interval: 100 } },
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
+      expect: { poll: { timeout: 240_000, interval: 100 } },
     },
   };
 }

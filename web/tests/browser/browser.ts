@@ -9,7 +9,7 @@ export const browsers = new Set<Browser>();
  * Milliseconds until something that should happen has not: for what hangs, not for what is slow. A machine under other
  * load, and four times slower than the one a test was written on, needs a good part of it. vitest.config.ts has the same.
  */
-export const PATIENCE = 60_000;
+export const PATIENCE = 240_000;
 
 /**
  * Its pages do not keep the module for visits without a network unless a test asks (keepForOffline): 15 seconds after a
@@ -70,7 +70,7 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
 
 /** Waits for the pill; a first start on a busy machine takes its time. */
 export async function ready(page: Page): Promise<void> {
-  await page.locator('.pill.is-ready').waitFor({ timeout: 4 * PATIENCE });
+  await page.locator('.pill.is-ready').waitFor();
 }
 
 export async function controlled(page: Page): Promise<void> {

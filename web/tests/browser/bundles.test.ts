@@ -31,7 +31,6 @@ beforeAll(async () => {
     viewport: { width: 1440, height: 900 },
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(120_000);
   page = await context.newPage();
   await page.goto(`${site.url}#cluster`);
   await ready(page);

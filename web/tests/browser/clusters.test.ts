@@ -19,7 +19,6 @@ let lesson: Page;
 beforeAll(async () => {
   [browser, site] = await Promise.all([launch(), openSite()]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  context.setDefaultTimeout(30_000);
   own = await visit('#cluster');
   lesson = await visit('#cluster', context, 'lesson-test-clusters');
 });

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
-import { PATIENCE } from './browser';
 import { docsSite, withoutThirdParties } from './docs-site';
 import { lesson } from './learner';
 import { plain, type Site } from './site';
@@ -63,7 +62,7 @@ test.each(['', 'sandbox="allow-scripts"'])('panes in a frame with %j', async (sa
     `<!doctype html><html lang="en"><title>docs</title><iframe ${sandbox} width="900" height="500" src="${site.url}embed.html?panes=terminal,picture"></iframe>`,
   );
   const frame = page.frameLocator('iframe');
-  await frame.locator('.pill.is-ready').waitFor({ timeout: 4 * PATIENCE });
+  await frame.locator('.pill.is-ready').waitFor();
   const origin = await page.frames()[1]?.evaluate(() => window.origin);
   expect(origin).toBe(sandbox ? 'null' : new URL(site.url).origin);
   await frame.locator('.xterm-helper-textarea').focus();
@@ -80,7 +79,7 @@ test('a lesson in a frame, and the next one in the same frame', async () => {
   const title = (id: string) =>
     frame.locator('.step-title', { hasText: lesson(id).steps[0]?.title ?? id });
   const looking = async () => {
-    await frame.locator('.pill.is-ready').waitFor({ timeout: 4 * PATIENCE });
+    await frame.locator('.pill.is-ready').waitFor();
     await frame.locator('.checks').waitFor();
     await frame.locator('.checks-wait').waitFor({ state: 'detached' });
   };
@@ -172,7 +171,7 @@ async function nativeShell() {
     return stdout + stderr;
   };
   const isUp = () => shell('kubectl get --raw /readyz && kubectl get sa default -o name');
-  await expect.poll(() => isUp().catch(String), { timeout: 4 * PATIENCE }).toMatch(/^ok/);
+  await expect.poll(() => isUp().catch(String)).toMatch(/^ok/);
   return { folder, shell };
 }
 
@@ -267,7 +266,7 @@ test('where nothing can run, the text stays and a sentence says why', async () =
   // The next try may find the network there again.
   await page.unroute('**/embed.html*');
   await snippet.getByRole('button', { name: 'Run' }).click();
-  await page.locator('#scale[state=succeded]').waitFor({ timeout: 4 * PATIENCE });
+  await page.locator('#scale[state=succeded]').waitFor();
   await snippet.getByRole('button', { name: 'Reset' }).click();
   await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
 });
@@ -295,9 +294,7 @@ test('a block prints as it goes and can be stopped, and shells last', async () =
   const height = () =>
     page.locator('#watch').evaluate((snippet) => (snippet as HTMLElement).offsetHeight);
   const before = await height();
-  await expect
-    .poll(() => output('watch').textContent(), { timeout: 4 * PATIENCE })
-    .toContain('configmap/laid-out\n');
+  await expect.poll(() => output('watch').textContent()).toContain('configmap/laid-out\n');
 
   // A block that depends on another has its shell.
   await button('after', 'Run').click();
@@ -355,9 +352,7 @@ ${blocks.map(([sandbox, code]) => `<pre><code>${code}</code></pre><codapi-snippe
   for (const [i, [sandbox, code]] of blocks.entries()) {
     const snippet = page.locator('codapi-snippet').nth(i);
     await snippet.getByRole('button', { name: 'Run' }).click();
-    await snippet
-      .and(page.locator('[state=succeded], [state=failed]'))
-      .waitFor({ timeout: 4 * PATIENCE });
+    await snippet.and(page.locator('[state=succeded], [state=failed]')).waitFor();
     if (sandbox === 'yaml') writeFileSync(join(native.folder, 'it.yaml'), code);
     const lines = sandbox === 'yaml' ? 'kubectl apply -f it.yaml' : code;
     expect(await snippet.locator('codapi-output code').textContent()).toBe(

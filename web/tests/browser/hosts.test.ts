@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, keepForOffline, launch, PATIENCE, ready } from './browser';
+import { controlled, keepForOffline, launch, ready } from './browser';
 import type { Site } from './site';
 
 // The layout for a host that can do nothing: it sends files as they are, in a folder, without headers of ours.
@@ -93,7 +93,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
       return (await cache?.keys())?.length ?? 0;
     });
   const { module } = JSON.parse(readFileSync(join(site, 'manifest.json'), 'utf8'));
-  await expect.poll(kept, { timeout: 4 * PATIENCE }).toBe('rest' in module ? 3 : 2);
+  await expect.poll(kept).toBe('rest' in module ? 3 : 2);
 
   await served.close();
   await page.reload();
@@ -110,14 +110,10 @@ test('so is one that has browsers unpack the files, and the engine starts from n
   const page = await context.newPage();
   // Other settings than the snapshot's need what is seldom called.
   await page.goto(`${served.url}?nodes=1`);
-  await page.waitForFunction(
-    () => {
-      const { state } = window.kubetab;
-      return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
-    },
-    null,
-    { timeout: 4 * PATIENCE },
-  );
+  await page.waitForFunction(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
+  });
   await context.close();
   await served.close();
 });

@@ -20,7 +20,6 @@ let page: Page;
 
 beforeEach(async () => {
   context = visitor.context;
-  context.setDefaultTimeout(60_000);
   page = await context.newPage();
 });
 
@@ -377,7 +376,6 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
   if (!fresh) throw new Error('The browser is gone.');
   page = await fresh.newPage();
-  page.setDefaultTimeout(120_000);
   const betas = ['networking.k8s.io/v1beta1', 'resource.k8s.io/v1beta1', 'storage.k8s.io/v1beta1'];
   const engine = {
     emulatedVersion: '1.36',
@@ -431,7 +429,6 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
 
 // Three engines start one after another, the second without the snapshot.
 test('an engine that steps restart with other settings goes on with the lesson', async () => {
-  page.setDefaultTimeout(240_000);
   const { steps } = lesson('versions/stability');
   const [keeper, off, on] = steps.slice(2) as [Step, Step, Step];
   const flag = '--runtime-config=batch/v1=false';
@@ -476,7 +473,6 @@ test('a step says why an engine does not start with its settings', async () => {
   const fresh = await context.browser()?.newContext({ serviceWorkers: 'block' });
   if (!fresh) throw new Error('The browser is gone.');
   page = await fresh.newPage();
-  page.setDefaultTimeout(120_000);
   const [first, ...others] = request.steps;
   const engine = { featureGates: { ImageVolume: false } };
   await page.route('**/lessons/first/request.en.json', (route) =>

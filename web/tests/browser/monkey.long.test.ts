@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, launch, openPage, PATIENCE, ready } from './browser';
+import { controlled, launch, openPage, ready } from './browser';
 import { answersOf, beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
 import { openSite, type Site } from './site';
 
@@ -85,9 +85,7 @@ async function typeLine(): Promise<void> {
   played.push(`tab ${tabs.indexOf(page)}: ${line}`);
   await typeInto(page, `${line}\n`);
   const until = (await answersOf(watcher)) + 1 + below(20);
-  await expect
-    .poll(() => answersOf(watcher), { timeout: 2 * PATIENCE })
-    .toBeGreaterThanOrEqual(until);
+  await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(until);
   if (below(4) === 0) return; // and leaves it running
   await page.locator('.terminal textarea').focus();
   await page.keyboard.press('Control+c');
@@ -125,7 +123,7 @@ async function shellAnswers(page: Page): Promise<void> {
   await page.locator('.terminal textarea').focus();
   await page.keyboard.press('Control+c');
   await typeInto(page, `clear; echo ${word.replace('-', '-""')}\n`);
-  await expect.poll(() => rowsOf(page), { timeout: 4 * PATIENCE }).toContain(word);
+  await expect.poll(() => rowsOf(page)).toContain(word);
 }
 
 const ACTIONS = [

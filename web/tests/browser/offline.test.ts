@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { launch, openPage, PATIENCE } from './browser';
+import { launch, openPage } from './browser';
 import { lesson, looking } from './learner';
 import { plain, type Site } from './site';
 
@@ -51,7 +51,7 @@ test('a first visit is enough to ask for anything without a network', async () =
   const files = (await isCut(page)) ? 3 : 2;
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
-  await expect.poll(kept, { timeout: 4 * PATIENCE, interval: 200 }).toBe(files);
+  await expect.poll(kept, { interval: 200 }).toBe(files);
   await site.close();
   const answer = await get(page, 'openapi/v2');
   expect(answer).toMatchObject({ status: 200 });
@@ -79,22 +79,20 @@ test('what cannot be had fails alone, and is there when the network is', async (
   await page.goto(`${site.url}#terminal`);
   await type(page, 'kubectl get --raw /statusz');
   const unwrapped = async () => (await screen(page)).replaceAll('\n', '');
-  await expect.poll(unwrapped, { timeout: 60_000 }).toMatch(/could not be downloaded/);
+  await expect.poll(unwrapped).toMatch(/could not be downloaded/);
   expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
   await type(page, 'kubectl get namespaces default --no-headers; echo code $?');
-  await expect
-    .poll(() => screen(page), { timeout: 60_000 })
-    .toMatch(/default +Active[\s\S]*code 0/);
+  await expect.poll(() => screen(page)).toMatch(/default +Active[\s\S]*code 0/);
 
   isThere = true;
   const again = async () => {
     await type(page, 'clear');
-    await expect.poll(() => screen(page), { timeout: 60_000 }).not.toMatch(/code/);
+    await expect.poll(() => screen(page)).not.toMatch(/code/);
     await type(page, 'kubectl get --raw /statusz; echo code $?');
-    await expect.poll(() => screen(page), { timeout: 60_000 }).toMatch(/code \d/);
+    await expect.poll(() => screen(page)).toMatch(/code \d/);
     return screen(page);
   };
-  await expect.poll(again, { timeout: 120_000 }).toMatch(/code 0/);
+  await expect.poll(again).toMatch(/code 0/);
   await context.close();
   await site.close();
 }, 300_000);

@@ -1,14 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  controlled,
-  keepForOffline,
-  launch,
-  openPage,
-  PATIENCE,
-  ready,
-  stopServiceWorkers,
-} from './browser';
+import { controlled, keepForOffline, launch, openPage, ready, stopServiceWorkers } from './browser';
 import { plain, type Site } from './site';
 
 // Copies of the page on one origin: at its root, in a folder, and in a folder of another build. A copy is at home in its
@@ -101,7 +93,7 @@ test('each copy has a cluster, a service worker and a storage of its own', async
     [root, 'kubetab-module'],
   ] as const) {
     await keepForOffline(page);
-    await expect.poll(() => kept(name), { timeout: 4 * PATIENCE }).toBeGreaterThan(0);
+    await expect.poll(() => kept(name)).toBeGreaterThan(0);
   }
   expect(await kept('/docs/kubetab/ kubetab-module')).toBeGreaterThan(0);
   await root.locator('.theme-button').click();

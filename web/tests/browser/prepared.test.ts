@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { openPage, PATIENCE, ready } from './browser';
+import { openPage, ready } from './browser';
 import { picture } from './camera';
 import { newVisitors } from './visitors';
 
@@ -19,7 +19,7 @@ const list = async (page: Page, path: string): Promise<string[]> =>
 test('an address brings a prepared cluster, beside those that there are', async () => {
   const page = await visitor.context.newPage();
   await page.goto(`${visitor.url}?cluster=broken#cluster`);
-  await page.getByText('A broken cluster has been applied').waitFor({ timeout: 4 * PATIENCE });
+  await page.getByText('A broken cluster has been applied').waitFor();
   const name = page.locator('.cluster-name');
   expect(await name.textContent()).toBe('A broken cluster');
   expect(new URL(page.url()).search).toBe('');
@@ -38,7 +38,7 @@ test('an address brings a prepared cluster, beside those that there are', async 
   await picture(page, 'broken');
 
   await page.goto(`${visitor.url}?cluster=custom#cluster`);
-  await page.getByText('Custom resources has been applied').waitFor({ timeout: 4 * PATIENCE });
+  await page.getByText('Custom resources has been applied').waitFor();
   expect(await list(page, '/api/v1/namespaces')).not.toContain('trouble');
   expect(await list(page, '/apis/harbour.example.com/v1/ferries')).toEqual([
     'albatross',
@@ -48,11 +48,11 @@ test('an address brings a prepared cluster, beside those that there are', async 
 
   // Another visit to the first one: it is as it was left.
   await page.goto(`${visitor.url}?cluster=broken#cluster`);
-  await name.getByText('A broken cluster').waitFor({ timeout: 4 * PATIENCE });
+  await name.getByText('A broken cluster').waitFor();
   expect(await list(page, '/api/v1/namespaces')).toContain('trouble');
   // One's own has nothing of them.
   await page.goto(`${visitor.url}?cluster=own#cluster`);
-  await name.getByText('Your cluster').waitFor({ timeout: 4 * PATIENCE });
+  await name.getByText('Your cluster').waitFor();
   expect(await list(page, '/api/v1/namespaces')).not.toContain('trouble');
   await page.goto(`${visitor.url}?cluster=custom#cluster`);
 
@@ -74,7 +74,7 @@ test('what the engine refuses of a prepared cluster is said', async () => {
   await page.getByRole('checkbox', { name: 'autoscaling/v2' }).uncheck();
   await page.getByRole('radio', { name: 'A web shop' }).check();
   await page.getByRole('button', { name: 'Restart the engine' }).click();
-  await page.getByText(/1 of \d+ objects could not be applied/).waitFor({ timeout: 4 * PATIENCE });
+  await page.getByText(/1 of \d+ objects could not be applied/).waitFor();
   await ready(page);
   await page.getByText(/HorizontalPodAutoscaler storefront: /).waitFor();
   expect(await list(page, '/apis/apps/v1/namespaces/shop/deployments')).toEqual([

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import type { Lesson } from '../../src/answers/lessons';
 import { english } from '../../src/page/lessons/words';
-import { controlled, inFlight, PATIENCE, ready } from './browser';
+import { controlled, inFlight, ready } from './browser';
 import { newVisitors } from './visitors';
 
 // Scripts of the learner's run in workers, ask the API as the page's identity, print beside the editor, and can be stopped.
@@ -241,7 +241,7 @@ test('a lesson about controllers is done with scripts in the page', async () => 
     }
     for (const { title } of checks) {
       const done = page.locator('.check.is-done', { hasText: title });
-      await done.waitFor({ timeout: 2 * PATIENCE });
+      await done.waitFor();
     }
     if (at > 0) continue;
     // What a script asks is told beside the line that runs it.

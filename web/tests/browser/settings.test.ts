@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { inSharedWorker, openPage, PATIENCE, ready } from './browser';
+import { inSharedWorker, openPage, ready } from './browser';
 import { picture } from './camera';
 import { newVisitors } from './visitors';
 
@@ -79,7 +79,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
   expect(await minor(page)).toBe('36');
   // The third registers once the API is ready.
   const nodes = async () => (await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items.length;
-  await expect.poll(nodes, { timeout: 60_000 }).toBe(3);
+  await expect.poll(nodes).toBe(3);
   expect(await json(page, '/apis/storage.k8s.io/v1beta1')).toMatchObject({
     kind: 'APIResourceList',
   });
@@ -129,14 +129,10 @@ test('an address brings its settings to who has no cluster, and asks who has one
   const page = await visitor.context.newPage();
   await page.goto(`${visitor.url}?emulated-version=1.36&controllers=*,-job-controller#settings`);
   // Other settings than the defaults start without the snapshot.
-  await page.waitForFunction(
-    () => {
-      const { state } = window.kubetab;
-      return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
-    },
-    undefined,
-    { timeout: 4 * PATIENCE },
-  );
+  await page.waitForFunction(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.run.settings.emulatedVersion === '1.36';
+  });
   expect((await run(page))?.settings).toEqual({
     emulatedVersion: '1.36',
     controllers: ['*', '-job-controller'],
@@ -277,7 +273,7 @@ test('etcd is stopped from the pill, and started by a command; the page says so'
   await engine.getByRole('button', { name: 'Stop etcd' }).click();
   await pill(page, 'etcd is stopped');
   await pill(other, 'etcd is stopped');
-  await expect.poll(readyz, { timeout: 60_000 }).toBe(500);
+  await expect.poll(readyz).toBe(500);
   // What was not read before says what it waits for, and has a button of its own.
   const offered = other.locator('.cluster-content').getByRole('button', { name: 'Start etcd' });
   await other.evaluate(() => {
@@ -297,7 +293,7 @@ test('etcd is stopped from the pill, and started by a command; the page says so'
   await pill(page, 'ready');
   await engine.getByRole('button', { name: 'Stop etcd' }).waitFor();
   await offered.waitFor({ state: 'detached' });
-  await expect.poll(readyz, { timeout: 60_000 }).toBe(200);
+  await expect.poll(readyz).toBe(200);
   await page.close();
   await other.close();
 });

@@ -377,7 +377,7 @@ test('a thousand Pods: no task of the page takes 200 ms of a processor', async (
       await Promise.all(Array.from({ length: 10 }, (_, k) => post(i + k)));
     }
   });
-  await expect.poll(() => pods('pending').count(), { timeout: 60_000 }).toBe(1000);
+  await expect.poll(() => pods('pending').count()).toBe(1000);
   await show('#cluster/api/v1/pods');
   await page.getByText('1004', { exact: true }).first().waitFor();
   await page.locator('.objects').evaluate((element) => element.scrollTo(0, 15_000));

@@ -64,7 +64,7 @@ async function isAlive(): Promise<void> {
   turn++;
   const word = alive();
   await type(`clear; echo ${word.replace('-', '-""')}\n`);
-  await expect.poll(rows, { timeout: 60_000 }).toContain(word);
+  await expect.poll(rows).toContain(word);
   const kept = await page.evaluate(async () =>
     (await fetch('/api/v1/namespaces/default/configmaps/kept')).json(),
   );
@@ -95,9 +95,7 @@ function table(): string {
 /** Waits until the API server has answered `more` times more. */
 async function answers(more: number): Promise<void> {
   const before = await answersOf(page);
-  await expect
-    .poll(() => answersOf(page), { timeout: 60_000 })
-    .toBeGreaterThanOrEqual(before + more);
+  await expect.poll(() => answersOf(page)).toBeGreaterThanOrEqual(before + more);
 }
 
 test('the shell answers before it is given such a line', isAlive);
@@ -108,7 +106,7 @@ test.each(LINES)('%s', async (line) => {
   let to: number;
   try {
     // What the line prints first may have left the screen when it is looked at.
-    await expect.poll(rows, { timeout: 60_000 }).not.toContain(alive());
+    await expect.poll(rows).not.toContain(alive());
     from = await now(page);
     await answers(EVERY_LINE ? 30 : 5);
     to = await now(page);
@@ -118,7 +116,7 @@ test.each(LINES)('%s', async (line) => {
   }
   await isAlive();
   const isOpen = async () => (await probe()).open.some((at) => at <= to);
-  await expect.poll(isOpen, { timeout: 60_000 }).toBe(false);
+  await expect.poll(isOpen).toBe(false);
   const { asked } = await probe();
   beside.set(
     line,

@@ -6,7 +6,6 @@ import {
   inSharedWorker,
   keepForOffline,
   openPage,
-  PATIENCE,
   ready,
   settlesTo,
   sharedWorkers,
@@ -245,7 +244,7 @@ test('the page opens without a network, and the engine starts again from what wa
   await keepForOffline(page);
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
-  await expect.poll(kept, { timeout: 4 * PATIENCE, interval: 200 }).toBe(cut ? 3 : 2);
+  await expect.poll(kept, { interval: 200 }).toBe(cut ? 3 : 2);
   await context.setOffline(true);
   await page.reload();
   await ready(page);
@@ -259,14 +258,10 @@ test('the page opens without a network, and the engine starts again from what wa
   // An ordinary start calls what is not in the module.
   await page.evaluate(() => window.kubetab.restart({ nodes: 3 }));
   await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await page.waitForFunction(
-    () => {
-      const { state } = window.kubetab;
-      return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
-    },
-    null,
-    { timeout: 4 * PATIENCE },
-  );
+  await page.waitForFunction(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'rest');
+  });
   // It registers when the engine is ready.
   await expect.poll(() => get(page, '/api/v1/nodes/node-3')).toBe(200);
   await context.setOffline(false);
