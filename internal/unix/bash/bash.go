@@ -68,7 +68,9 @@ func New(c Config) (*interp.Runner, error) {
 		interp.Params(append(params, c.Params...)...),
 		interp.StdIO(nil, c.Stdout, c.Stderr),
 		interp.Interactive(c.Interactive),
-		interp.CallHandler(c.Call),
+		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
+			return c.Call(ctx, withoutDashes(args))
+		}),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return c.Exec }),
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return c.Open(ctx, coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
@@ -85,6 +87,14 @@ func New(c Config) (*interp.Runner, error) {
 			return err
 		}),
 	)
+}
+
+// withoutDashes takes the end of options from a printf, which the interpreter's printf would print.
+func withoutDashes(args []string) []string {
+	if len(args) > 1 && args[0] == "printf" && args[1] == "--" {
+		return append([]string{"printf"}, args[2:]...)
+	}
+	return args
 }
 
 // NewParser returns a parser of bash's language.

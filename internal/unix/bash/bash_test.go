@@ -87,6 +87,19 @@ func TestEveryWayLeadsThroughConfig(t *testing.T) {
 	}
 }
 
+// printf as bash has it: "--" ends its options, and the first argument after it is the format.
+func TestPrintf(t *testing.T) {
+	for script, want := range map[string]string{
+		`printf -- "--- %s\n" a b`: "--- a\n--- b\n",
+		`printf "%s\n" --`:         "--\n",
+		`printf -- --`:             "--",
+	} {
+		if got, _ := run(t, nil, script); got != want {
+			t.Errorf("%s prints %q, want %q", script, got, want)
+		}
+	}
+}
+
 func TestConfig(t *testing.T) {
 	for _, tc := range []struct {
 		script, want string
