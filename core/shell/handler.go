@@ -8,7 +8,9 @@ import (
 // Handler serves /kubetab/ to the page:
 //
 //	POST   /kubetab/terminals             {columns, rows, history, directory, offer} -> 201 {id, home}
-//	GET    /kubetab/terminals/{id}/output the bytes for the screen, until the terminal ends
+//	GET    /kubetab/terminals/{id}/output the bytes for the screen, until the terminal ends; ?from=N for those after the
+//	                                      first N, of which the last 64 KB can be had again. The header Kubetab-Position
+//	                                      has the N with which the answer begins
 //	POST   /kubetab/terminals/{id}/input  the bytes that were typed
 //	PUT    /kubetab/terminals/{id}/size   {columns, rows}
 //	DELETE /kubetab/terminals/{id}

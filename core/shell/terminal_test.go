@@ -140,6 +140,39 @@ func TestTerminalRunsWhatIsTyped(t *testing.T) {
 	s.sees(`bash: nosuch: command not found`)
 }
 
+// A page that is reloaded asks for what was printed after what it has shown: the page before it may have taken that along.
+func TestOutputAfterAPosition(t *testing.T) {
+	s := sit(t)
+	get := func(query string, want int) *http.Response {
+		t.Helper()
+		response, err := http.Get(s.url + "/output" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { response.Body.Close() })
+		if response.StatusCode != want {
+			t.Fatalf("%s: %s", query, response.Status)
+		}
+		return response
+	}
+	position := get("", http.StatusOK).Header.Get("Kubetab-Position")
+	s.types("echo not $((6 * 7)) lost\r")
+	s.sees(`not 42 lost\n.*\$ $`)
+	again := get("?from="+position, http.StatusOK)
+	if at := again.Header.Get("Kubetab-Position"); at != position || at == "0" {
+		t.Errorf("the answer begins at %s instead of %s", at, position)
+	}
+	var text []byte
+	for b := make([]byte, 4096); !regexp.MustCompile(`not 42 lost\r\n[^$]*\$ `).Match(text); {
+		n, err := again.Body.Read(b)
+		if text = append(text, b[:n]...); err != nil {
+			t.Fatalf("%v after %q", err, text)
+		}
+	}
+	get("?from=-1", http.StatusBadRequest)
+	get("?from=x", http.StatusBadRequest)
+}
+
 func TestTypedForACommandIsReadByIt(t *testing.T) {
 	s := sit(t)
 	// All at once: nothing may be read ahead of the line that is for cat.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,8 +210,19 @@ func (t *terminal) close() {
 	<-t.ended
 }
 
-// output is GET /kubetab/terminals/{id}/output.
+// positionHeader says in an answer with output how many bytes the terminal had printed before the first one of them.
+const positionHeader = "Kubetab-Position"
+
+// output is GET /kubetab/terminals/{id}/output?from=POSITION.
 func (s *Shell) output(w http.ResponseWriter, r *http.Request, t *terminal) {
+	from := int64(math.MaxInt64) // what nobody has taken yet
+	if asked := r.URL.Query().Get("from"); asked != "" {
+		var err error
+		if from, err = strconv.ParseInt(asked, 10, 64); err != nil || from < 0 {
+			http.Error(w, "from is no number of bytes: "+strconv.Quote(asked), http.StatusBadRequest)
+			return
+		}
+	}
 	t.mu.Lock()
 	t.watchers++
 	if t.away != nil {
@@ -225,16 +238,19 @@ func (s *Shell) output(w http.ResponseWriter, r *http.Request, t *terminal) {
 	}()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
+	position := t.tty.Reach(from)
+	w.Header().Set(positionHeader, strconv.FormatInt(position, 10))
 	w.WriteHeader(http.StatusOK)
 	flush := http.NewResponseController(w)
 	if err := flush.Flush(); err != nil {
 		return
 	}
 	for {
-		b, err := t.tty.Next(r.Context())
+		b, end, err := t.tty.Next(r.Context(), position)
 		if err != nil {
 			return
 		}
+		position = end
 		if _, err := w.Write(b); err != nil {
 			return
 		}

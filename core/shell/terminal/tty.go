@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -17,6 +18,9 @@ const mostOutput = 256 << 10
 
 // mostInput is how many bytes typed ahead are kept; the rest is dropped.
 const mostInput = 1 << 20
+
+// mostSent is how many of the last bytes that were taken can be had again.
+const mostSent = 64 << 10
 
 // TTY is a terminal with its line discipline. Its methods may be called at once.
 type TTY struct {
@@ -33,6 +37,8 @@ type TTY struct {
 	ends      int    // position in ready, plus one, where a reader is to see its end; 0 for none
 	interrupt func() // for ^C while cooked; nil when nothing runs
 	output    []byte
+	taken     int64  // how many bytes of output have been taken
+	sent      []byte // the last of them
 }
 
 // New returns a terminal of the size.
@@ -259,28 +265,60 @@ func (t *TTY) write(ctx context.Context, b []byte) (int, error) {
 	}
 }
 
-// Next waits for output and takes it. Errors: ErrClosed once it has all been
-// taken, and ctx's.
-func (t *TTY) Next(ctx context.Context) ([]byte, error) {
+// Next waits for output after the first from bytes that the terminal has ever printed. It returns that output and how many
+// bytes there are up to its end, where the next call goes on.
+//
+// Any number of readers may read the same output, because one that is gone may have taken what it has never shown. The last
+// 64 KB can be had again; Reach tells where they begin. Errors: ErrClosed once there is no more, and ctx's.
+func (t *TTY) Next(ctx context.Context, from int64) ([]byte, int64, error) {
 	for {
 		t.mu.Lock()
-		if len(t.output) > 0 {
+		from = t.reachLocked(from)
+		switch {
+		case from < t.taken:
+			out, end := slices.Clone(t.sent[int64(len(t.sent))-(t.taken-from):]), t.taken
+			t.mu.Unlock()
+			return out, end, nil
+		case len(t.output) > 0:
 			out := t.output
 			t.output = nil
+			t.taken += int64(len(out))
+			t.keepLocked(out)
+			end := t.taken
 			t.changeLocked()
 			t.mu.Unlock()
-			return out, nil
+			return out, end, nil
 		}
 		closed, changed := t.closed, t.changed
 		t.mu.Unlock()
 		if closed {
-			return nil, ErrClosed
+			return nil, from, ErrClosed
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, from, context.Cause(ctx)
 		}
+	}
+}
+
+// Reach returns where Next begins that is asked for what comes after the first from bytes: there, or at the first byte that
+// can be had again, or at what nobody has taken yet.
+func (t *TTY) Reach(from int64) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reachLocked(from)
+}
+
+func (t *TTY) reachLocked(from int64) int64 {
+	return max(t.taken-int64(len(t.sent)), min(from, t.taken))
+}
+
+// keepLocked keeps the end of what is taken.
+func (t *TTY) keepLocked(out []byte) {
+	t.sent = append(t.sent, out[max(0, len(out)-mostSent):]...)
+	if len(t.sent) > 2*mostSent {
+		t.sent = t.sent[:copy(t.sent, t.sent[len(t.sent)-mostSent:])]
 	}
 }
 

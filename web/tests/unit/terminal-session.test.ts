@@ -94,6 +94,9 @@ class Shell {
   input = '';
   /** Until it is null, no shell is opened. */
   refusal: string | null = null;
+  /** What readers have asked to begin with, '' for what nobody has taken yet. */
+  readonly asked: string[] = [];
+  #printed = '';
   #output!: ReadableStreamDefaultController<Uint8Array>;
 
   readonly request = (path: string, init?: RequestInit): Response => {
@@ -103,15 +106,19 @@ class Shell {
       }
       return Response.json({ id: `t${++this.opened}` });
     }
-    if (path.endsWith('/output')) {
-      return new Response(
-        new ReadableStream({
-          start: (controller) => {
-            this.#output = controller;
-            this.print('~ $ ');
-          },
-        }),
-      );
+    const output = /\/output(?:\?from=(.*))?$/.exec(path);
+    if (output) {
+      const from = output[1] === undefined ? this.#printed.length : Number(output[1]);
+      this.asked.push(output[1] ?? '');
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          this.#output = controller;
+          const again = this.#printed.slice(from);
+          if (again !== '') controller.enqueue(new TextEncoder().encode(again));
+          if (this.#printed === '') this.print('~ $ ');
+        },
+      });
+      return new Response(body, { headers: { 'Kubetab-Position': String(from) } });
     }
     if (path.endsWith('/input')) {
       this.input += init?.body;
@@ -120,9 +127,15 @@ class Shell {
     return new Response();
   };
   print(text: string): void {
+    this.#printed += text;
     this.#output.enqueue(new TextEncoder().encode(text));
   }
+  /** Prints what the page is not shown any more. */
+  printUnseen(text: string): void {
+    this.#printed += text;
+  }
   end(): void {
+    this.#printed = '';
     this.#output.error(new Error('the worker is gone'));
   }
 }
@@ -186,6 +199,25 @@ test('and after an engine that was lost, also where it takes several rows', asyn
   expect(paper.text).toBe(
     `~ $\nLOST\nWAIT\n~ $ echo ${'x'.repeat(31)}\n${'x'.repeat(19)}\n~ $ echo b`,
   );
+});
+
+test('what was printed while the page was reloaded is there afterwards, and once', async () => {
+  const session = await open();
+  session.type('echo a\r');
+  await vi.advanceTimersByTimeAsync(10);
+  session.end(); // keeps what a reload keeps
+  shell.printUnseen('a\r\n~ $ ');
+  vi.resetModules();
+  paper = new Paper();
+  await open();
+  expect(paper.text).toBe('~ $ echo a\n~ $ a\n~ $');
+  expect(shell.asked).toEqual(['0', '16']);
+  // A page that was killed has kept nothing of that visit.
+  vi.resetModules();
+  paper = new Paper();
+  await open();
+  expect(shell.asked.at(-1)).toBe('');
+  expect(paper.text).toBe('~ $ echo a\n~ $');
 });
 
 test('a reason to open no shell is said once, in words, and what was typed stays in sight', async () => {

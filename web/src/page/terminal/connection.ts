@@ -22,6 +22,8 @@ export class Connection {
   readonly #api: ApiClient;
   readonly #events: ConnectionEvents;
   readonly #stopped = new AbortController();
+  #output: ReadableStream<Uint8Array> | null = null; // until begin
+  #position = 0;
   #waiting = ''; // typed while the last keys are on their way
   #sending = false;
 
@@ -46,18 +48,35 @@ export class Connection {
     if (!response.ok) throw refused(response.status, await response.text());
     const { id } = (await response.json()) as NewTerminal;
     const connection = new Connection(api, id, events);
-    await connection.#listen();
+    await connection.#listen(0);
     return connection;
   }
 
-  /** Goes on with a terminal that an earlier page has opened; null when it is gone. */
+  /**
+   * Goes on with a terminal that an earlier page has opened; null when it is gone.
+   *
+   * @param position that of the earlier page's connection: what the terminal has printed since then is printed again. Null
+   *   where it is not known
+   */
   static async resume(
     api: ApiClient,
     id: string,
+    position: number | null,
     events: ConnectionEvents,
   ): Promise<Connection | null> {
     const connection = new Connection(api, id, events);
-    return (await connection.#listen()) ? connection : null;
+    return (await connection.#listen(position)) ? connection : null;
+  }
+
+  /** How many bytes the terminal has printed in all up to the last one that onOutput was given. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Begins to tell what the terminal prints, and when it ends. To be called once. */
+  begin(): void {
+    if (this.#output) void this.#read(this.#output);
+    this.#output = null;
   }
 
   /** Sends keys. Those typed meanwhile go together in the next request, so that their order is kept. */
@@ -97,18 +116,23 @@ export class Connection {
     }
   }
 
-  async #listen(): Promise<boolean> {
-    const response = await this.#api.request(`/kubetab/terminals/${this.id}/output`, {
+  async #listen(from: number | null): Promise<boolean> {
+    const query = from === null ? '' : `?from=${from}`;
+    const response = await this.#api.request(`/kubetab/terminals/${this.id}/output${query}`, {
       signal: this.#stopped.signal,
     });
     if (!response.ok || !response.body) return false;
-    void this.#read(response.body);
+    this.#output = response.body;
+    this.#position = Number(response.headers.get('Kubetab-Position'));
     return true;
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
     try {
-      for await (const piece of piecesOf(body)) this.#events.onOutput(piece);
+      for await (const piece of piecesOf(body)) {
+        this.#position += piece.length;
+        this.#events.onOutput(piece);
+      }
       if (!this.#stopped.signal.aborted) this.#events.onEnd('left');
     } catch {
       if (!this.#stopped.signal.aborted) this.#events.onEnd('lost');

@@ -84,6 +84,8 @@ let session: Session | null = null;
 
 const ID = nameHere(`kubetab.terminal${suffixOf(clusterHere)}`);
 const SCREEN = nameHere(`kubetab.terminal.screen${suffixOf(clusterHere)}`);
+/** How much the terminal had printed when SCREEN was kept, in bytes. */
+const POSITION = nameHere(`kubetab.terminal.position${suffixOf(clusterHere)}`);
 /** Between two tries to reach an engine, in ms. */
 const PAUSE = 1000;
 /** How much of what was printed is shown again after a reload. */
@@ -180,7 +182,15 @@ export class Session {
       if (isFirst) this.#screen.reset();
       if (before) {
         const shown = tabStorage.text(SCREEN) ?? '';
-        const resumed = await Connection.resume(api, before, events);
+        const position = tabStorage.text(POSITION);
+        // It is of one reload: a tab that is killed leaves none, and runs nothing twice.
+        tabStorage.keepText(POSITION, null);
+        const resumed = await Connection.resume(
+          api,
+          before,
+          position === null ? null : Number(position),
+          events,
+        );
         if (resumed) {
           this.#shown = shown;
           this.#screen.write(shown, true);
@@ -213,6 +223,7 @@ export class Session {
     this.#connection = connection;
     this.#refusal = '';
     tabStorage.keepText(ID, connection.id);
+    connection.begin();
     const keys = this.#ahead.take();
     if (keys !== '') connection.type(keys);
   }
@@ -253,5 +264,8 @@ export class Session {
     });
   }
 
-  readonly #keep = () => tabStorage.keepText(SCREEN, this.#shown);
+  readonly #keep = () => {
+    tabStorage.keepText(SCREEN, this.#shown);
+    tabStorage.keepText(POSITION, this.#connection ? String(this.#connection.position) : null);
+  };
 }
