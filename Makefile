@@ -125,6 +125,7 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@KUBETAB_WASM=build/profile node --test wasm/snapshot/resume.test.mjs wasm/snapshot/restore.test.mjs
 	@$(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
+	@$(GOTEST) -count=1 ./core/shell -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./tutorials/play -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@KUBETAB_WASM=build/profile KUBETAB_BROTLI=0 npm run --silent build -w web
 	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- stories terminal console palette workers settings prepared files
