@@ -89,7 +89,8 @@ patch:
 	@scripts/step "lay out the js/wasm twins of upstream files" go run ./wasm/patch
 
 # The module is cut in two by what a running engine calls, and the engine is started to see what is on its stacks when it
-# rests. Of other functions the engine then need not know: the module is cut once more, and the snapshot taken. See wasm/split.
+# rests. Of other functions the engine then need not know: the module is cut once more, and the snapshot taken. A start that
+# leaves the name of such a function in memory, which the first one has not, has the module cut again. See wasm/split.
 CUT := build/wasm/cut
 
 .PHONY: wasm
@@ -107,8 +108,12 @@ build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard was
 	@scripts/step "cut the module in two" go run ./wasm/split -profile wasm/split/hot.txt -o $(CUT)/kubetab.wasm -rest $(CUT)/kubetab.rest.wasm $<
 	@scripts/step "start the engine and look at its stacks" node wasm/snapshot/main.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
 	@if [ -e $(CUT)/kubetab.snapshot ]; then \
-		go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $<; \
-		scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --out build/wasm/kubetab.snapshot; \
+		for attempt in 1 2 3; do \
+			go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $< || exit; \
+			scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --kept $(CUT)/parked.json --out build/wasm/kubetab.snapshot && exit; \
+			[ $$? = 3 ] || exit 1; \
+		done; \
+		exit 1; \
 	else \
 		rm -f build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
 		cp $< $@; \

@@ -154,19 +154,31 @@ function forgetFrames({ from, to }, memory) {
  * The one thing that a program could keep of what the rest has brought is the name of a function, as a string. wasm/split
  * leaves the names that the program keeps (named in parked.mjs) with the engine.
  *
- * @throws {SnapshotError} naming it
+ * @throws {NamesError} with all of them
  */
 function refuseNames({ from, to }, memory) {
   const words = new Uint32Array(memory.buffer, 0, memory.length / 4);
   const all = new Uint8Array(memory.buffer);
+  const found = new Map(); // name -> where
   for (let i = 0; i + 3 < words.length; i += 2) {
     const [start, length] = [words[i], words[i + 2]];
     if (words[i + 1] !== 0 || words[i + 3] !== 0 || start < from || start + length > to) continue;
     if (length < NAMES.shortest || length > NAMES.longest) continue;
     const bytes = all.subarray(start, start + length);
-    if (bytes.every(isOfName)) {
-      throw new SnapshotError(`the name ${new TextDecoder().decode(bytes)}, at ${4 * i}, is the rest of the module's`);
-    }
+    if (bytes.every(isOfName)) found.set(new TextDecoder().decode(bytes), 4 * i);
+  }
+  if (found.size > 0) throw new NamesError(found);
+}
+
+/** The program keeps names of functions that are the rest's. A module whose engine has these names can be frozen. */
+export class NamesError extends SnapshotError {
+  name = 'NamesError';
+
+  /** @param {Map<string, number>} found the names, and where in memory they are kept */
+  constructor(found) {
+    const [[name, at]] = found;
+    super(`the name ${name}, at ${at}, is the rest of the module's`);
+    this.names = [...found.keys()];
   }
 }
 

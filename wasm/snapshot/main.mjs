@@ -5,17 +5,18 @@
 //                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE]
 //
 // --parked writes which functions are on stacks in it, and which it may name, for wasm/split, which then makes a module that
-// knows less of others.
+// knows less of others. --kept adds to that file what such a module should know, too. Both starts are the same but for the
+// addresses, and what a stack leaves behind may survive in the second one alone.
 //
 // The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
-// wrong flag; with 0 and a warning where the module was linked by a Go that leaves no way to: the page does without.
+// wrong flag, with 3 when --kept has added something; with 0 and a warning where the module was linked by a Go that leaves no way to: the page does without.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { NoGlobalsError } from './freeze.mjs';
+import { NamesError, NoGlobalsError } from './freeze.mjs';
 import { named, parked } from './parked.mjs';
 import { takeSnapshot } from './take.mjs';
 
@@ -25,6 +26,8 @@ const usage = `usage: node wasm/snapshot/main.mjs [--wasm FILE] [--out FILE] [--
   --out FILE     where to write the snapshot (build/wasm/kubetab.snapshot)
   --date TIME    the time in the engine's world (1970-01-01T00:00:00Z)
   --parked FILE  where to write, as JSON, the slots of functions that are on stacks, and strings that may be names of some
+  --kept FILE    what --parked has written before the module was cut: names that the engine should have, too, are added,
+                 and the program ends with 3. The module is to be cut again then
   --config JSON  settings of the engine, see wasm/settings.go: those who go on from the snapshot have to give the same
 `;
 
@@ -36,11 +39,12 @@ function parse() {
       date: { type: 'string', default: '1970-01-01T00:00:00Z' },
       config: { type: 'string', default: '{}' },
       parked: { type: 'string' },
+      kept: { type: 'string' },
     },
   });
   const date = Date.parse(values.date);
   if (Number.isNaN(date)) throw new Error(`--date ${values.date}: not a time`);
-  return { wasm: resolve(values.wasm), out: resolve(values.out), date, config: JSON.parse(values.config), parked: values.parked };
+  return { wasm: resolve(values.wasm), out: resolve(values.out), date, config: JSON.parse(values.config), parked: values.parked, kept: values.kept };
 }
 
 let options;
@@ -54,7 +58,7 @@ try {
   // What the process would tell the engine of itself: its log remembers the one, its clock the other.
   Object.defineProperty(process, 'pid', { value: 1 });
   process.env.TZ = 'UTC';
-  const { out, parked: list, again, ...what } = options;
+  const { out, parked: list, kept, ...what } = options;
   const onMemory = (memory) => list && writeFileSync(list, JSON.stringify({ slots: parked(memory), names: named(memory) }));
   const snapshot = await takeSnapshot({ ...what, onMemory });
   await writeFile(`${out}.part`, snapshot);
@@ -63,6 +67,14 @@ try {
   process.exit(0); // the engine does not end by itself
 } catch (error) {
   process.stderr.write(`snapshot: ${error.message}\n`);
+  if (error instanceof NamesError && options.kept) {
+    const { slots, names } = JSON.parse(readFileSync(options.kept, 'utf8'));
+    const all = [...new Set([...names, ...error.names])].sort();
+    // What the engine has already cannot be missing.
+    if (all.length === names.length) process.exit(1);
+    writeFileSync(options.kept, JSON.stringify({ slots, names: all }));
+    process.exit(3);
+  }
   if (!(error instanceof NoGlobalsError)) process.exit(1);
   await rm(options.out, { force: true });
   process.exit(0);

@@ -1,7 +1,7 @@
 // A module that was cut in two is one program, whatever calls whatever.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -144,6 +144,21 @@ test('a name that the program keeps stays with the engine', async () => {
   };
   await assert.rejects(snapshotWith(names.filter((name) => name !== 'bytes.FieldsFunc')), /the name bytes\.FieldsFunc, at \d+, is the rest of the module's/);
   await snapshotWith(names);
+
+  // make wasm cuts again with what is missing.
+  writeFileSync(at('kept.json'), JSON.stringify({ slots: [], names: names.filter((name) => name !== 'bytes.FieldsFunc') }));
+  cut('again', '-parked', at('kept.json'));
+  const freeze = () => {
+    const wasm = at('again', 'kubetab.wasm');
+    const flags = ['--wasm', wasm, '--out', at('again', 'kubetab.snapshot'), '--kept', at('kept.json')];
+    return spawnSync(process.execPath, [join(root, 'wasm/snapshot/main.mjs'), ...flags], { encoding: 'utf8' });
+  };
+  const refused = freeze();
+  assert.equal(refused.status, 3, refused.stderr);
+  assert.deepEqual(JSON.parse(readFileSync(at('kept.json'), 'utf8')), { slots: [], names });
+  assert.equal(freeze().status, 1); // it has not been cut again: nothing is to be added
+  cut('again', '-parked', at('kept.json'));
+  assert.equal(freeze().status, 0);
 
   const { engine, log } = await start('lean', { snapshot: at('lean', 'kubetab.snapshot') });
   assert.equal(await (await engine.fetch('/caller')).text(), 'bytes.FieldsFunc');
