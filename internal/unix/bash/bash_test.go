@@ -30,18 +30,18 @@ type readOnly struct{ fs.File }
 
 func (readOnly) Write([]byte) (int, error) { return 0, os.ErrPermission }
 
-// run returns what a script prints in /work, and the programs that it has run.
+// run returns what a script prints in /desk, and the programs that it has run.
 func run(t *testing.T, change func(*bash.Config), script string) (printed string, ran []string) {
 	t.Helper()
 	files := tree{fstest.MapFS{
-		"work/a.txt":   {Data: []byte("of a\n")},
-		"work/b.txt":   {Data: []byte("of b\n")},
-		"work/run":     {Mode: 0o755},
-		"work/sub/lib": {Data: []byte("echo sourced\n")},
+		"desk/a.txt":   {Data: []byte("of a\n")},
+		"desk/b.txt":   {Data: []byte("of b\n")},
+		"desk/run":     {Mode: 0o755},
+		"desk/sub/lib": {Data: []byte("echo sourced\n")},
 	}}
 	var out strings.Builder
 	c := bash.Config{
-		Dir: "/work", Stdout: &out, Stderr: &out, Files: files,
+		Dir: "/desk", Stdout: &out, Stderr: &out, Files: files,
 		Call: func(_ context.Context, args []string) ([]string, error) { return args, nil },
 		Exec: func(_ context.Context, args []string) error {
 			ran = append(ran, strings.Join(args, " "))
@@ -74,9 +74,9 @@ func TestEveryWayLeadsThroughConfig(t *testing.T) {
 	for script, want := range map[string]string{
 		`echo $(<a.txt)`:                "of a\n",
 		`echo *.txt`:                    "a.txt b.txt\n",
-		`cd sub && pwd && source ./lib`: "/work/sub\nsourced\n",
+		`cd sub && pwd && source ./lib`: "/desk/sub\nsourced\n",
 		`test -x run && test ! -x a.txt && test ! -e /etc/passwd && echo yes`: "yes\n",
-		`echo $PWD`: "/work\n",
+		`echo $PWD`: "/desk\n",
 	} {
 		if got, _ := run(t, nil, script); got != want {
 			t.Errorf("%s prints %q, want %q", script, got, want)
@@ -108,7 +108,7 @@ func TestConfig(t *testing.T) {
 		{`echo $A $1 $2 $#`, "second x y 2\n", func(c *bash.Config) {
 			c.Env, c.Params = []string{"A=first", "A=second"}, []string{"x", "y"}
 		}},
-		{`echo $PWD`, "/work\n", func(c *bash.Config) { c.Env = []string{"PWD=/elsewhere"} }},
+		{`echo $PWD`, "/desk\n", func(c *bash.Config) { c.Env = []string{"PWD=/elsewhere"} }},
 		{`false | true || echo failed`, "failed\n", func(c *bash.Config) { c.Options = []string{"-o", "pipefail"} }},
 		{`test -x a.txt && echo yes`, "yes\n", func(c *bash.Config) { c.Executable = func(fs.FileInfo) bool { return true } }},
 		{"alias hi='echo hello'\nhi", "hello\n", func(c *bash.Config) { c.Interactive = true }},
