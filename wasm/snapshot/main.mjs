@@ -2,7 +2,7 @@
 // Boots the engine and writes a snapshot of it:
 //
 //   node wasm/snapshot/main.mjs [--wasm build/wasm/kubetab.wasm] [--out build/wasm/kubetab.snapshot]
-//                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE]
+//                          [--date 2026-01-31T00:00:00Z] [--config '{"nodes":3}'] [--parked FILE | --kept FILE]
 //
 // --parked writes which functions are on stacks in it, and which it may name, for wasm/split, which then makes a module that
 // knows less of others. --kept adds to that file what such a module should know, too. Both starts are the same but for the
@@ -10,7 +10,8 @@
 //
 // The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
-// wrong flag, with 3 when --kept has added something; with 0 and a warning where the module was linked by a Go that leaves no way to: the page does without.
+// wrong flag, with 3 when --kept has added something; with 0 and a warning where the module was linked by a Go that leaves no
+// way to: the page does without.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
