@@ -307,4 +307,4 @@ test('from the page to the native server and back by a link, object by object', 
   await arrives('back-again');
   expect(await from()).toBe('snapshot');
   expect(await objects(inPage)).toEqual(inServer);
-}, 400_000);
+});

@@ -173,4 +173,4 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     await context.close();
     await docs.close();
   }
-}, 600_000); // two engines one after the other, the second without the snapshot
+}); // two engines one after the other, the second without the snapshot

@@ -67,7 +67,7 @@ test('where storage is closed to the site', async () => {
   });
   expect(isClosed).toBe(true);
   await works(page);
-}, 200_000);
+});
 
 test('over plain HTTP from another machine', async () => {
   const site = await openSite();
@@ -76,7 +76,7 @@ test('over plain HTTP from another machine', async () => {
   await page.goto(`${site.url.replace('127.0.0.1', 'lan.test')}#settings`);
   expect(await page.evaluate(() => isSecureContext)).toBe(false);
   await works(page);
-}, 200_000);
+});
 
 test.each([
   ['throws', 'throw new DOMException("no", "SecurityError")'],

@@ -67,7 +67,7 @@ test('a first visit is enough to ask for anything without a network', async () =
   await page.getByRole('button', { name: chinese.block.run, exact: true }).first().click();
   await page.locator('.check.is-done').first().waitFor();
   await context.close();
-}, 600_000);
+});
 
 // /statusz is not in the profile.
 test('what cannot be had fails alone, and is there when the network is', async ({ skip }) => {
@@ -95,7 +95,7 @@ test('what cannot be had fails alone, and is there when the network is', async (
   await expect.poll(again).toMatch(/code 0/);
   await context.close();
   await site.close();
-}, 300_000);
+});
 
 test('a form of another site does not reach the API', async () => {
   const site = await plain();
