@@ -274,6 +274,12 @@ var patches = []patch{
 		why:    "wasm/boundary calls them: a program that is resumed from a snapshot must not draw the random numbers of every other one, and the snapshot needs no garbage and no room on stacks",
 	},
 	{
+		module: std, file: "runtime/rt0_js_wasm.s",
+		sha256: "b040c7d1665f296cfd4792ce43c1f0503678ef0b26d7c148d839b000352cb2c0",
+		diff:   true,
+		why:    "the other half of runtime/lock_js.go: calls from JavaScript return in the reverse of their order, also when the turn is over as soon as one begins",
+	},
+	{
 		module: std, file: "runtime/stack.go",
 		sha256: "0225942ade2eed1e4ec5a0e813c66b3ed06c142c33c987b2fd9e031a0b871d3d",
 		diff:   true,
