@@ -58,7 +58,7 @@ async function run({ wasm, snapshot, address, config }) {
   const signal = new Promise((done) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, done)));
   const code = await Promise.race([signal.then(() => engine.close()), engine.exited]);
   await server.close();
-  if (code !== 0) throw new Error(`the engine ended with code ${code}`);
+  if (code !== 0) throw new Error(`the engine ended with code ${code}, and has ${engine.memory.buffer.byteLength >>> 20} MiB of the 4096 that a module may have`);
 }
 
 let options;
