@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // errNotServing is what a request meets when the handler does not come, and
@@ -108,6 +110,9 @@ func (c client) RoundTrip(r *http.Request) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &responseWriter{header: http.Header{}, body: pw, wrote: make(chan struct{}), gone: make(chan bool, 1)}
 	go func() {
+		// A line of the terminal that has no memory is ended where it allocates. The API server's part of its request may
+		// hold locks there.
+		defer absent.WithoutAccount()()
 		defer in.Body.Close()
 		defer func() {
 			if p := recover(); p != nil {

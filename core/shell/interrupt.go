@@ -20,20 +20,24 @@ const (
 )
 
 // attend runs f, and waits for it until patience is over after the end of ctx. It
-// reports whether f has ended; result is f's then.
+// reports whether f has ended; result is f's then. A goroutine that was ended because
+// there is no memory has not: f is left in the middle.
 func attend[T any](ctx context.Context, patience time.Duration, f func() T) (result T, ended bool) {
 	done := make(chan T, 1)
-	go func() { done <- f() }()
+	go func() {
+		defer close(done)
+		done <- f()
+	}()
 	select {
-	case result = <-done:
-		return result, true
+	case result, ended = <-done:
+		return result, ended
 	case <-ctx.Done():
 	}
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
 	select {
-	case result = <-done:
-		return result, true
+	case result, ended = <-done:
+		return result, ended
 	case <-wait.C:
 		return result, false
 	}

@@ -88,6 +88,10 @@ func (k *session) dropLarge(ctx context.Context) {
 	if b, _ := ctx.Value(budgetKey{}).(*budget); b != nil {
 		b.end(errNoMemory)
 	}
+	// One that stands in for a shell that was left behind has its Vars from its first run.
+	if nothing, err := parse(":", ""); err == nil {
+		_ = k.runner.Run(context.Background(), nothing) // it succeeds
+	}
 	for name, v := range k.runner.Vars {
 		held := len(v.Str)
 		for _, text := range v.List {
@@ -111,14 +115,15 @@ func (k *session) dropLarge(ctx context.Context) {
 }
 
 // ownedByLine makes the calling goroutine, and those that it starts, work for the
-// line of ctx: when they wait for a part of the program that cannot be downloaded,
-// the line ends and says why. release is to be called by the same goroutine.
+// line of ctx: when they wait for a part of the program that cannot be downloaded, or
+// allocate what there is no memory for, the line ends and says why. In the second case
+// the goroutine ends, too. release is to be called by the same goroutine.
 func ownedByLine(ctx context.Context) (release func()) {
 	b, _ := ctx.Value(budgetKey{}).(*budget)
 	if b == nil {
 		return func() {}
 	}
-	return absent.Own(func(err error) { go b.end(err) }) // which may wait for the screen
+	return b.memory.Own(func(err error) { go b.end(err) }) // which may wait for the screen
 }
 
 // overspent reports whether the line of ctx was ended because it took too much, or

@@ -28,7 +28,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("a part of the API server that this needs is not here, and could not be downloaded: %s Try again when there is a connection", e.Why)
 }
 
-type owner struct{ fail func(error) }
+type owner struct {
+	fail    func(error)
+	account any // what the goroutine's memory counts for, see Account
+}
 
 // owners are those that Own has registered. The runtime knows them by address, and their goroutines may have labels of
 // runtime/pprof in the same place.
@@ -40,11 +43,45 @@ var owners = struct {
 // Own gives the calling goroutine, and those that it starts from now on, a new owner, which takes the place of a former one.
 // fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
 // it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
-func Own(fail func(error)) (release func()) {
+//
+// The new owner has the account of the former one.
+func Own(fail func(error)) (release func()) { return OwnFor(fail, Account()) }
+
+// Account returns what the owner of the calling goroutine was given by OwnFor; nil when there is none, and natively.
+func Account() any {
+	if !resumable {
+		return nil
+	}
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	if o := owners.at[label()]; o != nil {
+		return o.account
+	}
+	return nil
+}
+
+// WithoutAccount gives the calling goroutine, and those that it starts from now on, an owner that is told what the present
+// one is told, but has no account: what they allocate is not the owner's, and must not end them. It does nothing where
+// there is no account. release is that of Own.
+func WithoutAccount() (release func()) {
 	if !resumable {
 		return func() {}
 	}
-	o := &owner{fail}
+	owners.mu.Lock()
+	o := owners.at[label()]
+	owners.mu.Unlock()
+	if o == nil || o.account == nil {
+		return func() {}
+	}
+	return OwnFor(o.fail, nil)
+}
+
+// OwnFor is Own for an owner with an account of its own.
+func OwnFor(fail func(error), account any) (release func()) {
+	if !resumable {
+		return func() {}
+	}
+	o := &owner{fail, account}
 	owners.mu.Lock()
 	owners.at[unsafe.Pointer(o)] = o
 	owners.mu.Unlock()

@@ -12,6 +12,11 @@ const resumable = true
 //go:linkname setLabel runtime/pprof.runtime_setProfLabel
 func setLabel(label unsafe.Pointer)
 
+// label is the other half of setLabel.
+//
+//go:linkname label runtime/pprof.runtime_getProfLabel
+func label() unsafe.Pointer
+
 // Both are wasm/patch's additions to the runtime: see runtime/preempt.go in its list.
 
 //go:linkname arrived runtime.kubetabArrived

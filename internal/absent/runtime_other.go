@@ -9,6 +9,8 @@ const resumable = false
 
 func setLabel(unsafe.Pointer) {}
 
+func label() unsafe.Pointer { return nil }
+
 func arrived() {}
 
 func waiting([]unsafe.Pointer) int { return 0 }

@@ -208,6 +208,12 @@ var patches = []patch{
 		why:    "kubectl diff runs diff(1); in the tab that is a program of core/shell",
 	},
 	{
+		module: "mvdan.cc/sh/v3", file: "interp/runner.go",
+		sha256: "d532175072bf43c71f7945aba378d9567cafe0a8f1d3761dd65287d2bf0ec71c",
+		diff:   true,
+		why:    "a command of a pipeline whose goroutine is ended, see runtime/malloc.go, leaves the other one waiting for ever, with all variables of the shell",
+	},
+	{
 		module: "sigs.k8s.io/kustomize/kyaml", file: "openapi/kubernetesapi/v1_21_2/swagger.go",
 		sha256: "cbc9d20b525374bf16cc68dd797cf40b8f742b911394fc8d89881d7c6c255365",
 		diff:   true,
@@ -224,6 +230,12 @@ var patches = []patch{
 		sha256: "458487e20f1eb9c8fc37f0ebf9207e4ff9997ab4e5508e1e786d53079ec4d1c1",
 		diff:   true,
 		why:    "whatever a goroutine does, requests, timers and Ctrl-C get through: a loop in the terminal or in an expression that somebody typed must not end the cluster",
+	},
+	{
+		module: std, file: "runtime/malloc.go",
+		sha256: "67e74184452cc6cb5bedee04fbbd6f395822e1cffbb4f91ad4a484796d7f021f",
+		diff:   true,
+		why:    "a goroutine of a line in a terminal claims a large object before it is allocated: a program that has no memory ends, and a line can ask for more than there is in one step; see internal/unix/coreutils/claim.go",
 	},
 	{
 		module: std, file: "runtime/mcache.go",

@@ -66,7 +66,8 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 	go func() {
 		defer leave()
 		defer giveBack()
-		defer absent.Own(cancel)()
+		// No account: what there is no memory for would end the goroutine in the middle of what all kubectls share.
+		defer absent.OwnFor(cancel, nil)()
 		ended <- c.run(ctx, k, out, errs, giveBack)
 	}()
 	select {

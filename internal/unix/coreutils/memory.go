@@ -64,7 +64,8 @@ func (h *held) remove(text string) { *h -= held(len(text) + perLine) }
 // What live objects may take while programs run, in bytes. All objects may take twice
 // as much: the collector lets as much again gather. What the API server takes for a
 // program's requests is among them, and natively what other engines of the process
-// take. WebAssembly has 4 GB, and what doubles is stopped one step too late.
+// take. WebAssembly has 4 GB: there large objects are claimed, see claim.go, because what a
+// look finds may be one step too late.
 var (
 	// process is the account of the process's programs: its memory is one.
 	process = &account{growth: 512 << 20}
@@ -119,6 +120,9 @@ type account struct {
 	since    time.Time     // when that was determined
 
 	collected uint64 // under judging: what all objects took after the last collection of a look
+
+	// limit has large objects claimed with which all objects would take more than most; see claim.go. nil where none are.
+	limit func(most uint64)
 }
 
 func (a *account) begin(m *Memory) {
@@ -128,6 +132,7 @@ func (a *account) begin(m *Memory) {
 		a.most = 0
 	}
 	m.after = a.allEnded
+	a.setLimit()
 }
 
 // over reports whether the process has grown too much. While a program that took too
@@ -155,6 +160,7 @@ func (a *account) over() bool {
 		a.collected = 0
 		a.mu.Lock()
 		a.most, a.since = live+growth, now
+		a.setLimit()
 		a.mu.Unlock()
 	}
 	return false
@@ -203,6 +209,7 @@ func (a *account) spares(m *Memory) bool {
 // an object belongs to: a program also ends for what others take meanwhile.
 type Memory struct {
 	account *account
+	ctx     context.Context // of the program
 	tell    func()
 	looked  atomic.Int64 // when, in ms since 1970
 
@@ -226,7 +233,7 @@ func WithMemory(ctx context.Context, over func()) (context.Context, *Memory) {
 }
 
 func (a *account) with(ctx context.Context, over func()) (context.Context, *Memory) {
-	m := &Memory{account: a, tell: over}
+	m := &Memory{account: a, ctx: ctx, tell: over}
 	a.begin(m)
 	return context.WithValue(ctx, memoryKey{}, m), m
 }
@@ -249,15 +256,22 @@ func (a *account) ends(m *Memory) bool {
 	if a.spares(m) || !a.over() {
 		return false
 	}
+	a.tookTooMuch(m)
+	return true
+}
+
+// tookTooMuch notes that m's program is about to end.
+func (a *account) tookTooMuch(m *Memory) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !m.tooMuch && !m.ended {
-		m.tooMuch = true
-		if a.ending++; a.ending == 1 {
-			a.allEnded, a.patience = make(chan struct{}), time.Now().Add(endPatience)
-		}
+	if m.tooMuch || m.ended {
+		return
 	}
-	return true
+	m.tooMuch = true
+	if a.ending++; a.ending == 1 {
+		a.allEnded, a.patience = make(chan struct{}), time.Now().Add(endPatience)
+	}
+	a.setLimit()
 }
 
 // End says that the program has ended, and that what it held is garbage. Another call
@@ -282,6 +296,7 @@ func (m *Memory) End() {
 		if a.ending--; a.ending == 0 {
 			close(a.allEnded)
 			a.allEnded = nil
+			a.setLimit()
 		}
 	}
 }

@@ -156,25 +156,32 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	ctx, memory := coreutils.WithMemory(ctx, kill)
 	defer memory.End()
 	if source == nil {
-		return s.interactive(ctx, name, runner)
+		return s.interactive(ctx, memory, name, runner)
 	}
 	file, err := bash.NewParser().Parse(source, zero)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
 		return 2
 	}
-	code := s.status(runner.Run(coreutils.Stepwise(ctx), file), name)
+	code := s.status(contain(ctx, memory, runner, file), name)
 	// A signal that came during the last command has its trap run now.
 	if body := s.takePending(); body != "" && ctx.Err() == nil {
 		if trap, err := bash.NewParser().Parse(strings.NewReader(body), zero); err == nil {
-			code = s.status(runner.Run(ctx, trap), name)
+			code = s.status(contain(ctx, memory, runner, trap), name)
 		}
 	}
 	return code
 }
 
+// contain runs what a container's memory is looked at for. It fails with context.Canceled when there is not enough.
+func contain(ctx context.Context, memory *coreutils.Memory, runner *interp.Runner, node syntax.Node) error {
+	err := context.Canceled
+	memory.Contain(func() { err = runner.Run(coreutils.Stepwise(ctx), node) })
+	return err
+}
+
 // interactive runs what comes on standard input, line by line.
-func (s *session) interactive(ctx context.Context, name string, runner *interp.Runner) int {
+func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, name string, runner *interp.Runner) int {
 	if s.stdin == nil {
 		return 0
 	}
@@ -226,7 +233,7 @@ func (s *session) interactive(ctx context.Context, name string, runner *interp.R
 				continue
 			}
 			for _, stmt := range stmts {
-				err := runner.Run(coreutils.Stepwise(ctx), stmt)
+				err := contain(ctx, memory, runner, stmt)
 				code = s.status(err, name)
 				if runner.Exited() || ctx.Err() != nil {
 					return code
