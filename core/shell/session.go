@@ -279,7 +279,7 @@ func (k *session) exec(ctx context.Context, args []string) error {
 		c.Stdin = strings.NewReader("")
 	}
 	code, _ := attend(running, programPatience, func() int {
-		defer absent.Own(cancel)()
+		defer absent.OwnFor(cancel, absent.Account())()
 		return k.command(c, args[0])
 	})
 	missing := (*absent.Error)(nil)

@@ -44,8 +44,9 @@ var owners = struct {
 // fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
 // it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
 //
-// The new owner has the account of the former one.
-func Own(fail func(error)) (release func()) { return OwnFor(fail, Account()) }
+// The new owner has no account, see OwnFor: a call from JavaScript runs on whichever goroutine has called JavaScript, and
+// the request that it begins is not of that goroutine's line.
+func Own(fail func(error)) (release func()) { return OwnFor(fail, nil) }
 
 // Account returns what the owner of the calling goroutine was given by OwnFor; nil when there is none, and natively.
 func Account() any {

@@ -15,7 +15,7 @@ import (
 // the engine. With claims none of them takes more than 1.1 GB.
 //
 // With claims the goroutine of a program that allocates 1 MB or more (kubetabClaimed of the runtime) is asked before,
-// where all objects, garbage included, would take more than the account's most and garbageOf its growth:
+// where all objects, garbage included, would take more than the account's most and a quarter of its growth:
 //
 //   - Garbage is collected. If what is alive and the object take more than most, the program is ended: the
 //     goroutine with it, in the middle of its step, before the object is there.
@@ -29,7 +29,7 @@ import (
 //
 // An allocation that needs no asking costs a comparison of two numbers, for a large object only.
 
-// garbageOf is the part of an account's growth, in quarters of 1, by which garbage may exceed it.
+// An account's growth divided by garbageOf is what garbage may take beside what is alive.
 const garbageOf = 4
 
 // setLimit has the runtime ask where a claim has to be looked at: always, while there is no limit yet or a program is
