@@ -50,6 +50,7 @@ func Read(r io.Reader, most Limits) (*Bundle, error) {
 // readEnvelope returns the size that the body will have, and the body.
 func readEnvelope(file []byte, most Limits) (size int64, body []byte, err error) {
 	r := newReader(bytes.NewReader(file), most)
+	r.from.first = max(len(file), firstPiece) // more than the file has cannot follow
 	kind, of, how := "", int64(0), ""
 	r.fields("the envelope", func(name string) bool {
 		switch name {
@@ -108,6 +109,25 @@ func readBody(size int64, body []byte, most Limits) (*Bundle, error) {
 	return b, nil
 }
 
+// firstPiece is what is allocated for a value because the file says that it is as large.
+const firstPiece = 64 << 10
+
+// take returns the next n bytes. A value of up to first bytes has memory of the right size from the start; beyond it,
+// there is memory for twice of what has been read.
+func (p *position) take(n int) ([]byte, error) {
+	b := make([]byte, 0, min(n, p.first))
+	for {
+		read, err := io.ReadFull(p, b[len(b):cap(b)])
+		b = b[:len(b)+read]
+		if err != nil || len(b) == n {
+			return b, err
+		}
+		more := make([]byte, len(b), min(n, 2*len(b)))
+		copy(more, b)
+		b = more
+	}
+}
+
 // reader reads fields of msgpack; err is the first failure, and what comes after it
 // is zero.
 type reader struct {
@@ -116,6 +136,9 @@ type reader struct {
 	most Limits
 	path []step // to what is being read
 	err  error
+
+	letters [mostText]byte    // what text has read last
+	names   map[string]string // some names of fields, which come again and again
 }
 
 // step is a name, or the number of an entry that has one.
@@ -126,15 +149,16 @@ type step struct {
 
 // position counts. msgpack reads from it without a buffer of its own.
 type position struct {
-	r    io.Reader
-	n    int64
-	back bool // last has been given back
-	last [1]byte
+	r     *bufio.Reader
+	first int // see take
+	n     int64
+	back  bool // last has been given back
+	last  byte
 }
 
 func newReader(from io.Reader, most Limits) *reader {
-	p := &position{r: bufio.NewReader(from)}
-	return &reader{from: p, msg: msgpack.NewDecoder(p), most: most}
+	p := &position{r: bufio.NewReaderSize(from, 32<<10), first: firstPiece}
+	return &reader{from: p, msg: msgpack.NewDecoder(p), most: most, names: map[string]string{}}
 }
 
 func (p *position) Read(b []byte) (int, error) {
@@ -142,7 +166,7 @@ func (p *position) Read(b []byte) (int, error) {
 		return 0, nil
 	}
 	if p.back {
-		b[0], p.back = p.last[0], false
+		b[0], p.back = p.last, false
 		p.n++
 		return 1, nil
 	}
@@ -152,8 +176,17 @@ func (p *position) Read(b []byte) (int, error) {
 }
 
 func (p *position) ReadByte() (byte, error) {
-	_, err := io.ReadFull(p, p.last[:])
-	return p.last[0], err
+	if p.back {
+		p.back = false
+	} else {
+		b, err := p.r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		p.last = b
+	}
+	p.n++
+	return p.last, nil
 }
 
 func (p *position) UnreadByte() error {
@@ -211,9 +244,10 @@ func (r *reader) fields(what string, read func(name string) bool) {
 // each reads a map with each name once at most.
 func (r *reader) each(what string, most int, read func(name string)) {
 	n := r.length(what, most, r.msg.DecodeMapLen)
-	var seen []string
+	var few [8]string
+	seen := few[:0]
 	for i := 0; i < n && r.err == nil; i++ {
-		name := r.text()
+		name := r.name()
 		if r.err == nil && slices.Contains(seen, name) {
 			r.fail(fmt.Errorf("%s has the field %q twice", what, name))
 		}
@@ -249,17 +283,53 @@ func (r *reader) length(what string, most int, decode func() (int, error)) int {
 	return 0
 }
 
-func (r *reader) text() string {
-	b := r.bytes(mostText)
+func (r *reader) text() string { return string(r.characters()) }
+
+// name is text for what is there often.
+func (r *reader) name() string {
+	b := r.characters()
+	if known, is := r.names[string(b)]; is {
+		return known
+	}
+	name := string(b)
+	if r.err == nil && len(r.names) < mostNames {
+		r.names[name] = name
+	}
+	return name
+}
+
+// mostNames is above how many fields the format has.
+const mostNames = 64
+
+// characters returns what is good until the next text is read.
+func (r *reader) characters() []byte {
+	n := r.size(mostText)
+	if r.err != nil {
+		return nil
+	}
+	read, err := io.ReadFull(r.from, r.letters[:n])
+	r.fail(err)
+	b := r.letters[:read]
 	if r.err == nil && !utf8.Valid(b) {
 		r.fail(errors.New("it is no text in UTF-8"))
 	}
-	return string(b)
+	return b
 }
 
 func (r *reader) bytes(most int64) []byte {
+	n := r.size(most)
 	if r.err != nil {
 		return nil
+	}
+	b, err := r.from.take(n)
+	r.fail(err)
+	return b
+}
+
+// size reads how many bytes follow.
+func (r *reader) size(most int64) int {
+	if r.err != nil {
+		return 0
 	}
 	n, err := r.msg.DecodeBytesLen()
 	switch {
@@ -270,14 +340,9 @@ func (r *reader) bytes(most int64) []byte {
 	case int64(n) > most:
 		r.fail(fmt.Errorf("%w: %d bytes, and %d are possible", ErrTooLarge, n, most))
 	default:
-		b, err := io.ReadAll(io.LimitReader(r.from, int64(n)))
-		if err == nil && len(b) < n {
-			err = io.ErrUnexpectedEOF
-		}
-		r.fail(err)
-		return b
+		return n
 	}
-	return nil
+	return 0
 }
 
 func (r *reader) number() int64 {
