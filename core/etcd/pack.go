@@ -113,7 +113,11 @@ const packFormat = 1
 //	byte     packFormat, then for each:
 //	uvarint  length of the name, name, length of the record, record
 func Pack(entries []Entry) []byte {
-	b := []byte{packFormat}
+	size := 1
+	for _, e := range entries {
+		size += 2*binary.MaxVarintLen32 + len(e.Name) + len(e.Record)
+	}
+	b := append(make([]byte, 0, size), packFormat)
 	for _, e := range entries {
 		b = binary.AppendUvarint(b, uint64(len(e.Name)))
 		b = append(b, e.Name...)

@@ -76,20 +76,51 @@ func (o *op) encodedSize() int {
 // encodeOps returns the record of a revision and the versions it makes; their
 // strings are over the bytes of the record.
 func encodeOps(rev int64, ops []op) (record string, versions []*version) {
-	size := binary.MaxVarintLen64 + journal.SealSize
 	n := 0
 	for i := range ops {
-		size += ops[i].encodedSize()
 		if ops[i].kind != opRevoke {
 			n++
 		}
 	}
+	var few [4]slot
+	record, slots := sealOps(rev, ops, few[:0])
+
+	made := make([]version, n)
+	versions = make([]*version, n)
+	j := 0
+	for i := range ops {
+		o := &ops[i]
+		if o.kind == opRevoke {
+			continue
+		}
+		s := slots[j]
+		made[j] = version{
+			key:    record[s.key:s.keyEnd],
+			value:  record[s.value:s.valueEnd],
+			create: o.create,
+			mod:    rev,
+			ver:    o.ver,
+			lease:  o.lease,
+			alone:  len(ops) == 1,
+		}
+		versions[j] = &made[j]
+		j++
+	}
+	return record, versions
+}
+
+// slot is where key and value of an op are in a record.
+type slot struct{ key, keyEnd, value, valueEnd int }
+
+// sealOps returns the record of a revision, and appends the slots of all ops but
+// revocations to slots.
+func sealOps(rev int64, ops []op, slots []slot) (string, []slot) {
+	size := binary.MaxVarintLen64 + journal.SealSize
+	for i := range ops {
+		size += ops[i].encodedSize()
+	}
 	buf := make([]byte, 0, size)
 	buf = binary.AppendUvarint(buf, uint64(len(ops)))
-	// slots remembers where key and value are, until the bytes have become a string.
-	type slot struct{ key, keyEnd, value, valueEnd int }
-	var few [4]slot
-	slots := few[:0]
 	for i := range ops {
 		o := &ops[i]
 		var s slot
@@ -114,30 +145,7 @@ func encodeOps(rev int64, ops []op) (record string, versions []*version) {
 		}
 		slots = append(slots, s)
 	}
-	record = journal.Seal(revisionKey(rev), buf)
-
-	made := make([]version, n)
-	versions = make([]*version, n)
-	j := 0
-	for i := range ops {
-		o := &ops[i]
-		if o.kind == opRevoke {
-			continue
-		}
-		s := slots[j]
-		made[j] = version{
-			key:    record[s.key:s.keyEnd],
-			value:  record[s.value:s.valueEnd],
-			create: o.create,
-			mod:    rev,
-			ver:    o.ver,
-			lease:  o.lease,
-			alone:  len(ops) == 1,
-		}
-		versions[j] = &made[j]
-		j++
-	}
-	return record, versions
+	return journal.Seal(revisionKey(rev), buf), slots
 }
 
 // decodeOps reads the record of revision rev. The result is over record's bytes.

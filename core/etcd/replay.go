@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 	"github.com/kubetab/kubetab/core/etcd/internal/journal"
 )
 
@@ -40,7 +42,11 @@ const prefixCompacted = "c"
 
 // entryName is the name of the entry with that key of the journal: text, because
 // keys are bytes.
-func entryName(key string) string { return fmt.Sprintf("%s%x", key[:1], key[1:]) }
+func entryName(key string) string {
+	name := make([]byte, 1, 17)
+	name[0] = key[0]
+	return string(hex.AppendEncode(name, borrow.Bytes(key[1:])))
+}
 
 func parseEntryName(name string) (key string, n int64, err error) {
 	if len(name) == 17 && strings.Contains(prefixCompacted+prefixLease+prefixRevision, name[:1]) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/kubetab/kubetab/core/etcd/internal/borrow"
 )
 
 // State is what a store holds at one revision, without its history: what etcd's
@@ -140,8 +142,9 @@ func (s State) Entries() ([]Entry, error) {
 		return nil, err
 	}
 	entries := make([]Entry, 0, len(s.Records)+len(s.Leases)+2)
+	// Nobody else has the bytes of record.
 	add := func(key, record string) {
-		entries = append(entries, Entry{Name: entryName(key), Record: []byte(record)})
+		entries = append(entries, Entry{Name: entryName(key), Record: borrow.Bytes(record)})
 	}
 	if s.Revision > firstRev {
 		mark := numberedKey(prefixCompacted, s.Revision)
@@ -154,19 +157,22 @@ func (s State) Entries() ([]Entry, error) {
 	byRev := slices.Clone(s.Records)
 	slices.SortStableFunc(byRev, func(a, b RecordState) int { return cmp.Compare(a.ModRevision, b.ModRevision) })
 	last := int64(firstRev)
+	var ops []op
+	var slots []slot
 	for len(byRev) > 0 {
 		last = byRev[0].ModRevision
-		var ops []op
+		ops = ops[:0]
 		for len(byRev) > 0 && byRev[0].ModRevision == last {
 			r := byRev[0]
 			byRev = byRev[1:]
-			ops = append(ops, op{kind: opPut, key: r.Key, value: string(r.Value), create: r.CreateRevision, ver: r.Version, lease: r.Lease})
+			ops = append(ops, op{kind: opPut, key: r.Key, value: borrow.String(r.Value), create: r.CreateRevision, ver: r.Version, lease: r.Lease})
 		}
-		record, _ := encodeOps(last, ops)
+		var record string
+		record, slots = sealOps(last, ops, slots[:0])
 		add(revisionKey(last), record)
 	}
 	if last < s.Revision { // what was deleted last
-		empty, _ := encodeOps(s.Revision, nil)
+		empty, _ := sealOps(s.Revision, nil, nil)
 		add(revisionKey(s.Revision), empty)
 	}
 	return entries, nil
