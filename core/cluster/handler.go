@@ -27,14 +27,15 @@ func Summarize(b *bundle.Bundle, o Opening) Summary {
 		Kinds: []KindCount{}, Files: []File{}, LeftOut: []string{},
 		Clock: Clock{b.Clock.Ahead.Seconds(), b.Clock.Paused, b.Clock.Speed},
 	}
-	counts := map[metav1.TypeMeta]int{}
+	counts := map[storedAs]int{}
+	var reader records.Reader
 	for _, r := range b.State.Records {
-		if of, ok := records.Type(r.Value); ok && !records.IsInternal(of.Kind) {
-			counts[of]++
+		if of, ok := reader.Type(r.Value); ok && !records.IsInternal(of.Kind) {
+			counts[storedAs{of.APIVersion, of.Kind}]++
 		}
 	}
 	for of, n := range counts {
-		s.Kinds = append(s.Kinds, KindCount{of.APIVersion, of.Kind, n})
+		s.Kinds = append(s.Kinds, KindCount{of.apiVersion, of.kind, n})
 	}
 	slices.SortFunc(s.Kinds, func(a, b KindCount) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.APIVersion, b.APIVersion))
@@ -124,7 +125,7 @@ func checkBundle(w http.ResponseWriter, r *http.Request) {
 	b, err := bundle.Read(r.Body, bundle.DefaultLimits())
 	var opening Opening
 	if err == nil {
-		opening, err = Check(b)
+		opening, err = check(b)
 	}
 	switch {
 	case errors.Is(err, bundle.ErrTooLarge):

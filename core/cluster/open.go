@@ -40,9 +40,28 @@ type Opening struct {
 // first record that cannot be read or that is not what its key says, and for all with
 // settings that an engine does not start with, or a clock that no engine has.
 func Check(b *bundle.Bundle) (Opening, error) {
+	o, err := check(b)
+	if err != nil {
+		return Opening{}, err
+	}
+	state := b.State
+	if !o.Exact {
+		// Resource versions are new ones, and there need not be more than records.
+		state = state.Renumbered()
+	}
+	if o.Entries, err = state.Entries(); err != nil {
+		return Opening{}, fmt.Errorf("%w: %w", ErrBundle, err)
+	}
+	return o, nil
+}
+
+// check is Check without Entries, which are as large as the cluster and take memory.
+// They are there for every bundle that bundle.Read has returned.
+func check(b *bundle.Bundle) (Opening, error) {
 	o := Opening{Exact: b.Kubernetes == version.Get().GitVersion && b.State.Revision <= mostRevision}
+	var reader records.Reader
 	for i, r := range b.State.Records {
-		err := records.Unservable(r.Key, r.Value)
+		err := reader.Unservable(r.Key, r.Value)
 		switch {
 		case err == nil:
 		case o.Exact:
@@ -56,15 +75,6 @@ func Check(b *bundle.Bundle) (Opening, error) {
 	}
 	if speed := b.Clock.Speed; speed != 0 && !(speed > 0 && speed <= clock.MaxRate) {
 		return Opening{}, fmt.Errorf("%w: its clock has the speed %v, and up to %d is possible", ErrBundle, speed, clock.MaxRate)
-	}
-	state := b.State
-	if !o.Exact {
-		// Resource versions are new ones, and there need not be more than records.
-		state = state.Renumbered()
-	}
-	var err error
-	if o.Entries, err = state.Entries(); err != nil {
-		return Opening{}, fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	return o, nil
 }

@@ -14,6 +14,10 @@ import (
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 
+// storedAs is what metav1.TypeMeta is, as the key of a map. In a page, what hashes a type of this project is there from
+// the start, and a map of metav1.TypeMeta would have the whole rest of the module fetched: see wasm/split.
+type storedAs struct{ apiVersion, kind string }
+
 // unservedPage is how many records are looked at together.
 const unservedPage = 500
 
@@ -39,10 +43,10 @@ func (c *Cluster) Unserved(ctx context.Context) ([]KindCount, error) {
 			served[schema.GroupKind{Group: cmp.Or(resource.Group, gv.Group), Kind: resource.Kind}] = true
 		}
 	}
-	counts := map[metav1.TypeMeta]int{}
+	counts := map[storedAs]int{}
 	err = c.eachStored(ctx, func(of metav1.TypeMeta) {
 		if !served[schema.FromAPIVersionAndKind(of.APIVersion, of.Kind).GroupKind()] && !records.IsInternal(of.Kind) {
-			counts[of]++
+			counts[storedAs{of.APIVersion, of.Kind}]++
 		}
 	})
 	if err != nil {
@@ -50,7 +54,7 @@ func (c *Cluster) Unserved(ctx context.Context) ([]KindCount, error) {
 	}
 	unserved := []KindCount{}
 	for of, n := range counts {
-		unserved = append(unserved, KindCount{of.APIVersion, of.Kind, n})
+		unserved = append(unserved, KindCount{of.apiVersion, of.kind, n})
 	}
 	slices.SortFunc(unserved, func(a, b KindCount) int {
 		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
@@ -66,13 +70,14 @@ func (c *Cluster) eachStored(ctx context.Context, f func(metav1.TypeMeta)) error
 	}
 	defer store.Close()
 	options := clientv3kubernetes.ListOptions{Limit: unservedPage}
+	var reader records.Reader
 	for {
 		page, err := store.Kubernetes.List(ctx, records.Prefix+"/", options)
 		if err != nil {
 			return fmt.Errorf("read the store: %w", err)
 		}
 		for _, kv := range page.Kvs {
-			if of, ok := records.Type(kv.Value); ok {
+			if of, ok := reader.Type(kv.Value); ok {
 				f(of)
 			}
 		}

@@ -16,8 +16,11 @@ import (
 // Unservable says why an API server of this build cannot serve a record that comes
 // from anybody: it cannot be read, or is not what its key says. One such record would
 // keep the server from listing all others of that resource.
-func Unservable(key string, record []byte) error {
-	gvk, object, err := Decode(key, record)
+func Unservable(key string, record []byte) error { return new(Reader).Unservable(key, record) }
+
+// Unservable is the function Unservable.
+func (r *Reader) Unservable(key string, record []byte) error {
+	gvk, object, err := r.decode(key, record)
 	if err != nil {
 		return err
 	}
@@ -27,13 +30,26 @@ func Unservable(key string, record []byte) error {
 		if err != nil {
 			return err
 		}
-		return misplaced(rest, Places(gvk), accessor.GetNamespace(), accessor.GetName())
+		return misplaced(rest, r.placesOf(gvk), accessor.GetNamespace(), accessor.GetName())
 	}
 	var custom metav1.PartialObjectMetadata
 	if err := json.Unmarshal(record, &custom); err != nil {
 		return err
 	}
 	return misplaced(rest, []string{gvk.Group + "/"}, custom.Namespace, custom.Name)
+}
+
+// placesOf is Places. It is for kinds of Schemes, of which there are not many.
+func (r *Reader) placesOf(gvk schema.GroupVersionKind) []string {
+	found, ok := r.places[gvk]
+	if !ok {
+		if r.places == nil {
+			r.places = map[schema.GroupVersionKind][]string{}
+		}
+		found = Places(gvk)
+		r.places[gvk] = found
+	}
+	return found
 }
 
 // Places are where objects of a kind are kept below Prefix.
