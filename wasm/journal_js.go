@@ -244,9 +244,11 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 	if err != nil {
 		return err
 	}
-	own, err := point.Base()
-	if err != nil {
-		return err
+	var own []etcd.Entry
+	if !opening.Exact {
+		if own, err = point.Base(); err != nil {
+			return err
+		}
 	}
 	k.forget(left)
 	if opening.Exact {
