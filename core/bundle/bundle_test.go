@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -224,6 +226,51 @@ func TestLimits(t *testing.T) {
 		if err := Write(&bytes.Buffer{}, b); err == nil {
 			t.Errorf("a file %q has been written", path)
 		}
+	}
+}
+
+// TestReadsValuesOfAllSizes: also those that have no memory of their size from the start.
+func TestReadsValuesOfAllSizes(t *testing.T) {
+	want := &Bundle{Kubernetes: "v1", Time: time.Unix(0, 0).UTC(), State: etcd.State{Revision: 100}}
+	for i, size := range []int{0, 1, 511, 512, firstPiece - 1, firstPiece, firstPiece + 1, 2*firstPiece - 1, 2 * firstPiece, 2*firstPiece + 1, 9*firstPiece + 7, 0, 3} {
+		value := make([]byte, size)
+		for at := range value {
+			value[at] = byte(at*7 + i)
+		}
+		rev := int64(2 + i)
+		want.State.Records = append(want.State.Records, etcd.RecordState{Key: fmt.Sprintf("/registry/%03d", i), Value: value, CreateRevision: rev, ModRevision: rev, Version: 1})
+	}
+	want.Settings.RuntimeConfig = map[string]string{}
+	for i := range 3 * mostNames { // more than are remembered
+		want.Settings.RuntimeConfig[fmt.Sprintf("group%d/v1", i)] = fmt.Sprint(i)
+	}
+	file := written(t, want)
+	for _, r := range []io.Reader{bytes.NewReader(file), iotest.HalfReader(bytes.NewReader(file))} {
+		got, err := Read(r, DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Error("another cluster has been read")
+		}
+	}
+}
+
+// TestAllocatesForWhatIsThere: a file that says of a value that it is large costs what
+// has been read of it.
+func TestAllocatesForWhatIsThere(t *testing.T) {
+	cluster := append([]byte{0x81}, packed(t, "records")...)
+	cluster = append(append(cluster, 0x91, 0x81), packed(t, "value")...)
+	cluster = append(cluster, 0xc6, 0x00, 0xff, 0xff, 0xff) // almost 16 MiB, and few follow
+	file := enveloped(t, append(cluster, make([]byte, 1000)...), nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Read(bytes.NewReader(file), DefaultLimits()); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "records: record 1: value: at byte 1022: it ends early") {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<20 {
+		t.Errorf("%d bytes", bytes)
 	}
 }
 

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -131,6 +132,32 @@ func TestStateOfManyRevisions(t *testing.T) {
 	put, err := db.Client().KV.Put(t.Context(), "k", "w")
 	if err != nil || put.Header.Revision != newest+1 {
 		t.Errorf("the next revision: %v, %v", put, err)
+	}
+}
+
+// TestEntriesAreOfTheirOwn: what becomes of a state afterwards changes nothing in its entries.
+func TestEntriesAreOfTheirOwn(t *testing.T) {
+	want := readState(t, written(t, 3))
+	s := State{Revision: want.Revision, Leases: want.Leases}
+	for _, r := range want.Records {
+		r.Value = bytes.Clone(r.Value)
+		s.Records = append(s.Records, r)
+	}
+	entries, err := s.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range s.Records {
+		for i := range r.Value {
+			r.Value[i] = '?'
+		}
+	}
+	db := mustOpen(t, Options{})
+	if err := replayInto(db, entries); err != nil {
+		t.Fatal(err)
+	}
+	if got := readState(t, db); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v is not %v", got, want)
 	}
 }
 
