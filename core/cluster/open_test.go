@@ -84,9 +84,11 @@ func TestCheckNamesWhatItRefuses(t *testing.T) {
 		damage func(*etcd.RecordState)
 		why    string
 	}{
-		"torn":            {func(r *etcd.RecordState) { r.Value = r.Value[:len(r.Value)/2] }, "it has no type"},
-		"empty":           {func(r *etcd.RecordState) { r.Value = nil }, "it has no type"},
-		"of another kind": {func(r *etcd.RecordState) { r.Value = bytes.Replace(r.Value, []byte("ConfigMap"), []byte("ConfigMop"), 1) }, "this build has no ConfigMop of v1"},
+		"torn":  {func(r *etcd.RecordState) { r.Value = r.Value[:len(r.Value)/2] }, "it has no type"},
+		"empty": {func(r *etcd.RecordState) { r.Value = nil }, "it has no type"},
+		"of another kind": {func(r *etcd.RecordState) {
+			r.Value = bytes.Replace(r.Value, []byte("ConfigMap"), []byte("ConfigMop"), 1)
+		}, "this build has no ConfigMop of v1"},
 		"of another name": {func(r *etcd.RecordState) { r.Key += "x" }, "its key does not end with /default/settings-0007"},
 		"damaged inside": {func(r *etcd.RecordState) {
 			at := bytes.Index(r.Value, []byte("settings-0007"))

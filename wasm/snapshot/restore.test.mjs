@@ -24,6 +24,7 @@ async function visit(kept, earlier) {
   const engine = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot: join(built, 'kubetab.snapshot'), kept, earlier, onLog: (text) => (log += text) });
   assert.doesNotMatch(log, /without its snapshot|Terminating all watchers/);
   neededRest = /the rest of the module is needed/.test(log);
+  engine.log = () => log;
   return engine;
 }
 
@@ -251,6 +252,10 @@ test('a bundle of another cluster is gone on with from the snapshot, exactly and
   assert.equal(neededRest, false);
   assert.equal(first.refusedKept, undefined);
   assert.deepEqual(await objects(first), before);
+  // The page has an engine look at a bundle before another one opens it.
+  const looked = await first.fetch('/kubetab/bundle', { method: 'POST', body: bundle, headers: { 'content-type': 'application/vnd.kubetab.bundle' } });
+  assert.equal((await looked.json()).kinds.find(({ kind }) => kind === 'Deployment').count, 1);
+  assert.doesNotMatch(first.log(), /the rest of the module is needed/);
   const clock = await ask(first, '/kubetab/clock');
   assert.deepEqual([clock.paused, clock.speed], [true, 60]);
   assert.ok(Date.parse(clock.now) > Date.now() + 86_000_000, clock.now);

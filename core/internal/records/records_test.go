@@ -2,6 +2,7 @@ package records
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -11,6 +12,44 @@ import (
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
+
+// TestDecodesAsUpstream: a Reader makes of each record the object that upstream's deserializer makes, whatever it has
+// read before.
+func TestDecodesAsUpstream(t *testing.T) {
+	var found [][]byte
+	encode := func(object runtime.Object) {
+		var wire bytes.Buffer
+		if err := protobufserializer.NewSerializer(legacyscheme.Scheme, legacyscheme.Scheme).Encode(object, &wire); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, wire.Bytes())
+	}
+	of := metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
+	encode(&corev1.ConfigMap{TypeMeta: of, ObjectMeta: metav1.ObjectMeta{Name: "large"}, BinaryData: map[string][]byte{"a": bytes.Repeat([]byte("large"), 1000)}})
+	encode(&corev1.ConfigMap{TypeMeta: of, ObjectMeta: metav1.ObjectMeta{Name: "b"}, BinaryData: map[string][]byte{"b": []byte("small")}})
+	encode(&corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string][]byte{"c": []byte("key")}})
+	found = append(found, []byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"d"},"data":{"in":"JSON"}}`))
+	empty, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = append(found, append(bytes.Clone(Protobuf), empty...))
+	var reader Reader
+	for i, record := range found {
+		want, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode(record, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := bytes.Clone(record)
+		_, got, err := reader.decode("/registry/any", record)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("record %d: %v, %v, want %v", i, got, err, want)
+		}
+		if !bytes.Equal(record, before) {
+			t.Errorf("record %d has been written over", i)
+		}
+	}
+}
 
 // TestUnreadable: what one record would keep an API server from listing is found.
 func TestUnreadable(t *testing.T) {
