@@ -79,7 +79,7 @@ var Schemes = []struct {
 // bodies read what is in an envelope in protobuf, for each of Schemes.
 var bodies = func() (made []*protobuf.RawSerializer) {
 	for _, scheme := range Schemes {
-		made = append(made, protobuf.NewRawSerializer(scheme, scheme))
+		made = append(made, protobuf.NewRawSerializer(scheme.Scheme, scheme.Scheme))
 	}
 	return made
 }()
