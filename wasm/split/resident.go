@@ -25,7 +25,7 @@ var always = []string{
 	"k8s.io/apiserver/pkg/server/httplog.", "k8s.io/apiserver/pkg/endpoints/filters.",
 	"k8s.io/apiserver/pkg/endpoints/responsewriter.", "k8s.io/apiserver/pkg/audit.", "k8s.io/apiserver/pkg/audit/policy.",
 	// Each request is marked with it, see internal/absent.
-	"runtime/pprof.runtime_setProfLabel",
+	"runtime/pprof.runtime_",
 	// Which functions of these are called depends on the load.
 	"k8s.io/apiserver/pkg/endpoints/handlers.", "k8s.io/apiserver/pkg/server/filters.",
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
