@@ -98,8 +98,8 @@ test('what doubles is stopped before the engine has no more memory', { skip, tim
 test('lines that read files go on beside lines that double', { skip, timeout: 900_000 }, async () => {
   for (let round = process.env.KUBETAB_EVERY_LINE === '1' ? 40 : 4; round > 0; round--) {
     let isOver = false;
-    const short = Array.from({ length: 3 }, async () => {
-      while (!isOver) await types('echo h""i > f$$; cat f$$', /hi/);
+    const short = Array.from({ length: 3 }, async (_, i) => {
+      while (!isOver) await types(`echo h""i > f${i}; cat f${i}`, /hi/);
     });
     await Promise.all(doubling.map((line) => types(line, stopped)));
     isOver = true;
