@@ -119,11 +119,9 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 			if errors.Is(context.Cause(ctx), errNoMemory) {
 				k.dropLarge(ctx)
 			}
-			return 2, true // it has said so
+			return k.leaves(tookTooMuch), true // it has said so
 		case ctx.Err() != nil:
-			// The interpreter has no status for it.
-			_ = k.runner.Run(context.Background(), interrupted) // the status is the error
-			return kubectl.Interrupted, true
+			return k.leaves(kubectl.Interrupted), true
 		case err == nil:
 			code = 0
 		case errors.As(err, &status):
@@ -175,14 +173,28 @@ func (k *session) environment() expand.Environ {
 	return k.runner.Env
 }
 
-// interrupted leaves the status of a command that was interrupted.
-var interrupted = func() *syntax.Stmt {
-	file, err := bash.NewParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", kubectl.Interrupted)), "")
-	if err != nil {
-		panic(err)
+// tookTooMuch is the status of a line that was ended because it took too much, or needed what could not be had.
+const tookTooMuch = 2
+
+// leaves has the shell tell code, one of exits, as the status of the last command, and returns it.
+func (k *session) leaves(code int) int {
+	_ = k.runner.Run(context.Background(), exits[code]) // the status is the error
+	return code
+}
+
+// exits leave the status of a command that the interpreter has no status of: one that was interrupted, and one that took
+// too much or needed what could not be had. They are parsed here, because a terminal's goroutine must not wait for a parser.
+var exits = func(codes ...int) map[int]*syntax.Stmt {
+	exits := map[int]*syntax.Stmt{}
+	for _, code := range codes {
+		file, err := bash.NewParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", code)), "")
+		if err != nil {
+			panic(err)
+		}
+		exits[code] = file.Stmts[0]
 	}
-	return file.Stmts[0]
-}()
+	return exits
+}(tookTooMuch, kubectl.Interrupted)
 
 // parse reads a line that a session runs statement by statement. The errors are
 // those of the parser, and an *absent.Error: the goroutine of a terminal has no
