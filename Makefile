@@ -104,18 +104,20 @@ wasm: patch ## build build/wasm: the engine for the browser, what it seldom need
 	@$(MAKE) build/wasm/kubetab.wasm
 
 .DELETE_ON_ERROR:
-build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt $(wildcard wasm/split/*.go) wasm/split/rest.mjs wasm/host/engine.mjs $(filter-out %.test.mjs,$(wildcard wasm/snapshot/*.mjs))
-	@scripts/step "cut the module in two" go run ./wasm/split -profile wasm/split/hot.txt -o $(CUT)/kubetab.wasm -rest $(CUT)/kubetab.rest.wasm $<
+SPLIT = go run ./wasm/split -profile wasm/split/hot.txt -first wasm/split/first.txt
+
+build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt wasm/split/first.txt $(wildcard wasm/split/*.go) wasm/split/rest.mjs wasm/host/engine.mjs $(filter-out %.test.mjs,$(wildcard wasm/snapshot/*.mjs))
+	@scripts/step "cut the module" $(SPLIT) -o $(CUT)/kubetab.wasm -soon $(CUT)/kubetab.soon.wasm -rest $(CUT)/kubetab.rest.wasm $<
 	@scripts/step "start the engine and look at its stacks" node wasm/snapshot/main.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
 	@if [ -e $(CUT)/kubetab.snapshot ]; then \
 		for attempt in 1 2 3; do \
-			go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -o $@ -rest build/wasm/kubetab.rest.wasm $< || exit; \
+			$(SPLIT) -parked $(CUT)/parked.json -o $@ -soon build/wasm/kubetab.soon.wasm -rest build/wasm/kubetab.rest.wasm $< || exit; \
 			scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --kept $(CUT)/parked.json --out build/wasm/kubetab.snapshot && exit; \
 			[ $$? = 3 ] || exit 1; \
 		done; \
 		exit 1; \
 	else \
-		rm -f build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
+		rm -f build/wasm/kubetab.soon.wasm build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
 		cp $< $@; \
 	fi
 
@@ -133,7 +135,10 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@$(GOTEST) -count=1 ./core/shell -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./tutorials/play -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@KUBETAB_WASM=build/profile KUBETAB_BROTLI=0 npm run --silent build -w web
+	@mkdir -p build/profile/first
+	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/first npm run --silent test:browser -w web -- visit
 	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- stories terminal console palette workers settings prepared files
+	@go run ./wasm/split -called build/profile/first -o wasm/split/first.txt build/profile/kubetab.wasm
 	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 
 .PHONY: page
@@ -339,9 +344,9 @@ bench-line: build chromium ## what a first visit over a line of MBIT=20 and RTT=
 .PHONY: flame
 flame: build chromium ## where the time goes in Chromium, as tables and as flame graphs in build/flame; WHAT='start get "kubectl get pods -A"'
 	@mkdir -p build/flame
-	@go run ./wasm/split -profile wasm/split/hot.txt -parked $(CUT)/parked.json -names build/flame/names.json -o build/flame/engine.wasm -rest build/flame/rest.wasm build/wasm/whole.wasm
+	@$(SPLIT) -parked $(CUT)/parked.json -names build/flame/names.json -o build/flame/engine.wasm -soon build/flame/soon.wasm -rest build/flame/rest.wasm build/wasm/whole.wasm
 	@cmp build/flame/engine.wasm build/wasm/kubetab.wasm
-	@rm build/flame/engine.wasm build/flame/rest.wasm
+	@rm build/flame/engine.wasm build/flame/soon.wasm build/flame/rest.wasm
 	@node web/build/flame.mjs $(WHAT)
 
 .PHONY: lesson

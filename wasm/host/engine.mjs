@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { decode, hex, sha256, SnapshotError } from '../snapshot/format.mjs';
 import { answerCalls } from '../boundary/imports.mjs';
 import { giveBack } from '../boundary/give-back.mjs';
-import { restOnDemand } from '../split/rest.mjs';
+import { partsOnDemand } from '../split/rest.mjs';
 import { coarseWhileIdle } from '../boundary/timers.mjs';
 import { continueClocks, thaw } from '../snapshot/thaw.mjs';
 import { recordCalls } from './profile.mjs';
@@ -30,7 +30,7 @@ export class EngineError extends Error {
  * far it has come.
  *
  * @param {object} options
- * @param {string} options.wasm path of the module; wasm_exec.js lies beside it, and what wasm/split has cut off as .rest.wasm
+ * @param {string} options.wasm path of the module; wasm_exec.js lies beside it, and what wasm/split has cut off as .soon.wasm and .rest.wasm
  * @param {string} [options.snapshot] path of the snapshot to go on from; one that cannot be used costs a line in the log
  * @param {Map<string, Uint8Array>} [options.kept] what an earlier engine has done, from the snapshot on or from nothing:
  *   done again if there is anything, and added to; refusedKept of the engine says why not
@@ -39,8 +39,8 @@ export class EngineError extends Error {
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {(name: string, ms: number) => void} [options.onStage]
  * @param {(text: string) => void} [options.onLog] what Go writes to stdout and stderr; default: to stderr
- * @param {() => Promise<WebAssembly.Module>} [options.later] brings what wasm/split has cut off, in place of reading it from
- *   the folder while the program stands still: see Later in ../split/rest.mjs
+ * @param {(slot: number, part: string) => Promise<WebAssembly.Module>} [options.later] brings what wasm/split has cut off, soon
+ *   or rest, in place of reading it from the folder while the program stands still: see Part in ../split/rest.mjs
  * @param {(retry: () => void, ms: number) => void} [options.after] when that is tried again: see Later
  * @param {(go: object) => void} [options.onProgram] before the module is instantiated
  * @param {(instance: WebAssembly.Instance, go: object) => void} [options.onInstance] before the program runs
@@ -58,13 +58,20 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
   const module = await WebAssembly.compile(bytes);
   const began = performance.now();
   const calls = join(dirname(wasm), 'called');
-  const readRest = (slot) => {
-    globalThis.kubetabHost.stage('rest', performance.now() - began);
-    onLog(`kubetab: the rest of the module is needed for slot ${slot}, which go run ./wasm/split -slot ${slot} build/wasm/whole.wasm names\n`);
-    return readFileSync(wasm.replace(/(\.wasm)?$/, '.rest.wasm'));
+  const fileOf = (part) => wasm.replace(/(\.wasm)?$/, `.${part}.wasm`);
+  const read = (part) => (slot) => {
+    globalThis.kubetabHost.stage(part, performance.now() - began);
+    onLog(`kubetab: the ${part} of the module is needed for slot ${slot}, which go run ./wasm/split -slot ${slot} build/wasm/whole.wasm names\n`);
+    return readFileSync(fileOf(part));
   };
-
-  const waiting = later && { ...engine.rest, get: later, after };
+  const parts = ['soon', 'rest'].filter((part) => part === 'rest' || existsSync(fileOf(part)));
+  const onDemand = (go, options) => {
+    const all = parts.map((part) => ({ read: read(part), get: later && ((slot) => later(slot, part)) }));
+    return partsOnDemand(go, all, options);
+  };
+  // What comes soon is here at once, unless somebody else brings it.
+  const soon = parts.length > 1 && !later ? await WebAssembly.compile(await readFile(fileOf('soon'))) : null;
+  const waiting = later && { ...engine.rest, after };
 
   if (snapshot !== undefined) {
     try {
@@ -72,9 +79,10 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
       const go = newProgram(engine);
       continueClocks(go, frozen.header);
       onProgram?.(go);
-      const { link } = restOnDemand(go, readRest, { later: waiting });
+      const { link, put, bring } = onDemand(go, { later: waiting });
       const instance = await WebAssembly.instantiate(module, go.importObject);
       link(instance);
+      if (soon) put(soon);
       engine.memory = instance.exports.mem;
       onInstance?.(instance, go);
       recordCalls(instance, calls);
@@ -82,6 +90,7 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
       globalThis.kubetabHost.started();
       globalThis.kubetabEngine.thawed();
       await engine.stage('ready'); // what others may not share has been made anew
+      bring();
       return engine;
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
@@ -90,9 +99,10 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
   }
   const go = newProgram(engine);
   onProgram?.(go);
-  const { link, leave } = restOnDemand(go, readRest, config);
+  const { link, put, leave } = onDemand(go, config);
   const instance = await WebAssembly.instantiate(module, go.importObject);
   link(instance);
+  if (soon) put(soon);
   engine.leaveRest = leave;
   engine.memory = instance.exports.mem;
   onInstance?.(instance, go);

@@ -16,64 +16,64 @@ const (
 	// parkName is the function that parks the goroutine which calls it, see
 	// wasm/patch. It returns 0 where a goroutine cannot be parked.
 	parkName = "runtime.asyncPreempt"
-	// engineModule is where the rest imports from: the engine's exports.
+	// engineModule is where the other parts import from: the engine's exports.
 	engineModule = "engine"
+	// calledName is the engine's export of the slot of the last call through the table, if there are three parts.
+	calledName = "called"
 )
 
-// cut parts m in two: the engine with the functions that hot names, by number,
-// and the rest with the others.
+// A part is where a function is.
+type part byte
+
+const (
+	partEngine part = iota // what a page begins with
+	partSoon               // what comes as soon as the engine runs
+	partRest               // what comes when it is called
+	parts
+)
+
+// cut cuts m into the engine, what comes soon, and the rest, as partOf says of each function. Without functions that come
+// soon there is no module for them.
 //
-// All keep their slots in the table. In the engine those of the rest have one
-// function, absent, which has the rest fetched, parks the goroutine until the rest
-// has arrived, and then calls what the slot holds: the rest, when it is
-// instantiated, puts its functions into their slots. To tell
+// All functions keep their slots in the table. In the engine those of the other parts have one
+// function, absent, which has the next part fetched, parks the goroutine until that part
+// has arrived, and then calls what the slot holds: a part, when it is
+// instantiated, puts its functions into their slots. A function of the rest that is called before what comes soon is there
+// finds absent a second time. To tell
 // absent which slot that is, calls through the table leave its number in a global
 // of the engine. (A function for each slot would tell as much, and cost 600 KB of
 // the compressed module.) What the engine calls by number and does not have gets a stand-in
 // of a few bytes, which calls through the table.
 //
-// Both have one memory, one table, and the globals of the engine but that one. The
-// table is exported under a name that holds a sum of the whole, and the rest asks
+// All have one memory, one table, and the globals of the engine; that one only what comes soon has, which may call what is
+// not there. The rest comes last. The
+// table is exported under a name that holds a sum of the whole, and the other parts ask
 // for it by that name: one of another build cannot be instantiated.
 //
 // Unless parked is nil, what Go knows of the functions of the rest goes there,
 // too; see tables.go. parked names those that are on a stack in the snapshot,
-// of which the engine has to know.
-func cut(m *module, hot, parked []bool) (engine, rest made, err error) {
-	goType := -1
-	for i, t := range m.types {
-		if t == string([]byte{typeFunc, 1, typeI32, 1, typeI32}) {
-			goType = i
-		}
-	}
-	if goType < 0 {
-		return made{}, made{}, errors.New("no function is of Go's type")
-	}
-	hot, err = m.resident(hot, goType)
+// of which the engine has to know. What Go knows of functions that come soon stays with the engine.
+func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) {
+	goType, err := m.goType()
 	if err != nil {
-		return made{}, made{}, err
+		return made, err
 	}
-	c := &cutter{m: m, hot: hot, goType: goType, number: make([]int, len(m.functions))}
+	c := &cutter{m: m, partOf: partOf, goType: goType, number: make([]int, len(m.functions))}
 	if err := c.findStandIns(); err != nil {
-		return made{}, made{}, err
+		return made, err
 	}
 	if parked != nil {
-		keep := make([]bool, len(hot))
+		keep := make([]bool, len(partOf))
 		for f := range keep {
-			keep[f] = hot[f] || parked[f]
+			keep[f] = partOf[f] != partRest || parked[f]
 		}
 		if c.tables, err = m.tables(keep); err != nil {
-			return made{}, made{}, err
+			return made, err
 		}
 	}
-	for f := range m.functions {
-		if hot[f] {
-			c.number[f] = len(c.here)
-			c.here = append(c.here, f)
-		} else {
-			c.number[f] = len(c.apart)
-			c.apart = append(c.apart, f)
-		}
+	for f, p := range partOf {
+		c.number[f] = len(c.of[p])
+		c.of[p] = append(c.of[p], f)
 	}
 	c.types = append([]string(nil), m.types...)
 	add := func(parameters, results int) int {
@@ -88,25 +88,37 @@ func cut(m *module, hot, parked []bool) (engine, rest made, err error) {
 	sum := sha256.New()
 	for f, body := range m.bodies {
 		sum.Write(body)
-		if hot[f] {
-			sum.Write([]byte{1})
-		} else {
-			sum.Write([]byte{0})
-		}
+		sum.Write([]byte{byte(partOf[f])})
 	}
 	if c.tables != nil {
 		sum.Write(c.tables.image)
 		sum.Write(c.tables.block)
 	}
 	c.table = fmt.Sprintf("table %x", sum.Sum(nil)[:8])
-	if engine.module, err = c.engine(); err != nil {
-		return made{}, made{}, err
+	if made[partEngine].module, err = c.engine(); err != nil {
+		return made, err
 	}
-	if rest.module, err = c.rest(); err != nil {
-		return made{}, made{}, err
+	made[partEngine].functions = c.engineNames()
+	for _, p := range []part{partSoon, partRest} {
+		if p == partSoon && !c.comesSoon() {
+			continue
+		}
+		if made[p].module, err = c.later(p); err != nil {
+			return made, err
+		}
+		made[p].functions = c.namesOf(c.of[p])
 	}
-	engine.functions, rest.functions = c.engineNames(), c.namesOf(c.apart)
-	return engine, rest, nil
+	return made, nil
+}
+
+// goType is the number of the type of Go's functions.
+func (m *module) goType() (int, error) {
+	for i, t := range m.types {
+		if t == string([]byte{typeFunc, 1, typeI32, 1, typeI32}) {
+			return i, nil
+		}
+	}
+	return 0, errors.New("no function is of Go's type")
 }
 
 // made is a part.
@@ -121,15 +133,15 @@ func (m *module) blame(f int, err error) error {
 	return fmt.Errorf("%s: %w", m.names[f], err)
 }
 
-// cutter holds what both parts are made from.
+// cutter holds what the parts are made from.
 type cutter struct {
 	m                   *module
-	hot                 []bool
-	here, apart         []int   // functions of the engine, and of the rest
-	number              []int   // of a function, in here or apart
-	standIns            []int   // functions of the rest that the engine calls by number
-	standIn             []int   // of a function, in standIns
-	tables              *tables // nil when they stay where they are
+	partOf              []part
+	of                  [parts][]int // the functions of each part
+	number              []int        // of a function, in its part
+	standIns            []int        // functions of other parts that the engine calls by number
+	standIn             []int        // of a function, in standIns
+	tables              *tables      // nil when they stay where they are
 	types               []string
 	goType, fetchType   int
 	plainType, sizeType int
@@ -151,22 +163,25 @@ func (c *cutter) engineNames() []string {
 		names = append(names, i.module+"."+i.name)
 	}
 	names = append(names, restModule+"."+restName)
-	names = append(names, c.namesOf(c.here)...)
+	names = append(names, c.namesOf(c.of[partEngine])...)
 	return append(names, c.namesOf(c.standIns)...)
 }
+
+// comesSoon says whether there are three parts.
+func (c *cutter) comesSoon() bool { return len(c.of[partSoon]) > 0 }
 
 func (c *cutter) slot(f int) int { return c.m.offset + f }
 
 // findStandIns looks at what the functions of the engine call.
 func (c *cutter) findStandIns() error {
-	c.standIn = make([]int, len(c.hot))
-	called := make([]bool, len(c.hot))
+	c.standIn = make([]int, len(c.partOf))
+	called := make([]bool, len(c.partOf))
 	for f, body := range c.m.bodies {
-		if !c.hot[f] {
+		if c.partOf[f] != partEngine {
 			continue
 		}
 		_, err := calls(nil, body, func(to []byte, function int) []byte {
-			if callee := function - len(c.m.imports); callee >= 0 && !c.hot[callee] && !called[callee] {
+			if callee := function - len(c.m.imports); callee >= 0 && c.partOf[callee] != partEngine && !called[callee] {
 				called[callee] = true
 				c.standIn[callee] = len(c.standIns)
 				c.standIns = append(c.standIns, callee)

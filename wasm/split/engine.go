@@ -10,13 +10,13 @@ func (c *cutter) engine() ([]byte, error) {
 	imports := len(m.imports) + 1
 	fetch := len(m.imports)
 	called := len(m.globals) // the global with the slot of the last call through the table
-	firstStandIn := imports + len(c.here)
+	firstStandIn := imports + len(c.of[partEngine])
 	absentNumber := firstStandIn + len(c.standIns)
 	firstOwn := absentNumber + 1
 	own := c.engineFunctions(firstOwn)
 	functions := firstOwn + len(own) - imports
 	numberOf := func(f int) int {
-		if c.hot[f] {
+		if c.partOf[f] == partEngine {
 			return imports + c.number[f]
 		}
 		return firstStandIn + c.standIn[f]
@@ -42,8 +42,8 @@ func (c *cutter) engine() ([]byte, error) {
 	})
 	w.vector(sectionFunction, functions, func(i int) {
 		switch {
-		case i < len(c.here):
-			w.unsigned(m.functions[c.here[i]])
+		case i < len(c.of[partEngine]):
+			w.unsigned(m.functions[c.of[partEngine][i]])
 		case imports+i < firstOwn:
 			w.unsigned(c.goType)
 		default:
@@ -59,9 +59,15 @@ func (c *cutter) engine() ([]byte, error) {
 			w.raw([]byte{typeI32, 1, opI32Const, 0, opEnd})
 		}
 	})
-	w.vector(sectionExport, len(m.exports)+1, func(i int) {
-		e := exported{name: c.table, kind: kindTable}
-		if i < len(m.exports) {
+	more := []exported{{name: c.table, kind: kindTable}}
+	if c.comesSoon() {
+		more = append(more, exported{name: calledName, kind: kindGlobal, index: called})
+	}
+	w.vector(sectionExport, len(m.exports)+len(more), func(i int) {
+		var e exported
+		if i >= len(m.exports) {
+			e = more[i-len(m.exports)]
+		} else {
 			e = m.exports[i]
 			if e.kind == kindFunction {
 				e.index = numberOf(e.index - len(m.imports))
@@ -77,22 +83,19 @@ func (c *cutter) engine() ([]byte, error) {
 	w.section(sectionElement, func() {
 		elements := make([]int, len(m.elements))
 		for f := range elements {
-			if elements[f] = absentNumber; c.hot[f] {
+			if elements[f] = absentNumber; c.partOf[f] == partEngine {
 				elements[f] = numberOf(f)
 			}
 		}
 		w.unsigned(1)
 		w.segment(m.offset, elements)
 	})
-	leaveSlot := func(to []byte) []byte {
-		to = unsigned(append(to, opGlobalSet), called)
-		return unsigned(append(to, opGlobalGet), called)
-	}
+	leaveSlot := leavesSlotIn(called)
 	var failed error
 	w.vector(sectionCode, functions, func(i int) {
 		switch {
-		case i < len(c.here):
-			f := c.here[i]
+		case i < len(c.of[partEngine]):
+			f := c.of[partEngine][i]
 			body, err := calls(nil, m.bodies[f], func(to []byte, function int) []byte {
 				if function >= len(m.imports) {
 					function = numberOf(function - len(m.imports))
@@ -119,6 +122,14 @@ func (c *cutter) engine() ([]byte, error) {
 		w.data(c.tables.image, filled(c.tables.image))
 	}
 	return w.out, failed
+}
+
+// leavesSlotIn returns what leaves the slot that is on the stack in a global.
+func leavesSlotIn(global int) func(to []byte) []byte {
+	return func(to []byte) []byte {
+		to = unsigned(append(to, opGlobalSet), global)
+		return unsigned(append(to, opGlobalGet), global)
+	}
 }
 
 // absent is what the body of the function absent is made of: functions, globals

@@ -1,10 +1,14 @@
 package main
 
-// rest has the functions that are apart, and if it brings tables those of arrival.go. It
+// later has the functions of a part beside the engine, and the rest, if it brings tables, those of arrival.go. It
 // is long because it writes the sections of a module in their order, with one numbering
 // of functions.
-func (c *cutter) rest() ([]byte, error) {
+func (c *cutter) later(p part) ([]byte, error) {
 	m := c.m
+	apart, tables := c.of[p], c.tables
+	if p != partRest {
+		tables = nil
+	}
 	var globals []exported
 	for i := range m.globals {
 		for _, e := range m.exports {
@@ -24,6 +28,13 @@ func (c *cutter) rest() ([]byte, error) {
 		}
 	}
 
+	// What comes soon may call what is not there yet.
+	var leaveSlot func([]byte) []byte
+	if p == partSoon {
+		leaveSlot = leavesSlotIn(len(globals))
+		globals = append(globals, exported{name: calledName})
+	}
+
 	w := &writer{out: append([]byte(nil), header...)}
 	w.vector(sectionType, len(c.types), func(i int) { w.raw([]byte(c.types[i])) })
 	w.vector(sectionImport, len(globals)+2, func(i int) {
@@ -32,7 +43,11 @@ func (c *cutter) rest() ([]byte, error) {
 		case i < len(globals):
 			w.name(globals[i].name)
 			w.raw([]byte{kindGlobal})
-			w.raw(m.globals[i][:2]) // type and mutability
+			if i < len(m.globals) {
+				w.raw(m.globals[i][:2]) // type and mutability
+			} else {
+				w.raw([]byte{typeI32, 1})
+			}
 		case i == len(globals):
 			w.name(memory)
 			w.raw([]byte{kindMemory, 0, 0}) // of any size
@@ -41,21 +56,24 @@ func (c *cutter) rest() ([]byte, error) {
 			w.raw([]byte{kindTable, typeFuncref, 0, 0})
 		}
 	})
-	own := c.restFunctions(len(c.apart))
-	w.vector(sectionFunction, len(c.apart)+len(own), func(i int) {
-		if i < len(c.apart) {
+	var own []ownFunction
+	if tables != nil {
+		own = c.restFunctions(len(apart))
+	}
+	w.vector(sectionFunction, len(apart)+len(own), func(i int) {
+		if i < len(apart) {
 			w.unsigned(c.goType)
 		} else {
-			w.unsigned(own[i-len(c.apart)].typ)
+			w.unsigned(own[i-len(apart)].typ)
 		}
 	})
-	if c.tables != nil {
+	if tables != nil {
 		w.vector(sectionExport, len(own)-ownExported, func(i int) {
 			w.name(own[ownExported+i].name)
 			w.raw([]byte{kindFunction})
-			w.unsigned(len(c.apart) + ownExported + i)
+			w.unsigned(len(apart) + ownExported + i)
 		})
-		w.section(sectionStart, func() { w.unsigned(len(c.apart) + ownStart) })
+		w.section(sectionStart, func() { w.unsigned(len(apart) + ownStart) })
 	}
 	w.section(sectionElement, func() {
 		// Each run of neighbours in the table is a segment.
@@ -64,8 +82,8 @@ func (c *cutter) rest() ([]byte, error) {
 			functions []int
 		}
 		var runs []run
-		for i, f := range c.apart {
-			if i > 0 && c.apart[i-1] == f-1 {
+		for i, f := range apart {
+			if i > 0 && apart[i-1] == f-1 {
 				last := &runs[len(runs)-1]
 				last.functions = append(last.functions, i)
 			} else {
@@ -77,34 +95,37 @@ func (c *cutter) rest() ([]byte, error) {
 			w.segment(r.slot, r.functions)
 		}
 	})
-	if c.tables != nil {
+	if tables != nil {
 		w.section(sectionDataCount, func() { w.unsigned(1) })
 	}
 	var failed error
-	w.vector(sectionCode, len(c.apart)+len(own), func(i int) {
-		if i >= len(c.apart) {
-			w.sized(own[i-len(c.apart)].body)
+	w.vector(sectionCode, len(apart)+len(own), func(i int) {
+		if i >= len(apart) {
+			w.sized(own[i-len(apart)].body)
 			return
 		}
-		f := c.apart[i]
+		f := apart[i]
 		body, err := calls(nil, m.bodies[f], func(to []byte, function int) []byte {
 			callee := function - len(m.imports)
-			if !c.hot[callee] {
+			if c.partOf[callee] == p {
 				return unsigned(append(to, opCall), c.number[callee])
 			}
 			to = signed(append(to, opI32Const), c.slot(callee))
+			if leaveSlot != nil && c.partOf[callee] == partRest {
+				to = leaveSlot(to)
+			}
 			to = unsigned(append(to, opCallIndirect), m.functions[callee])
 			return append(to, 0)
-		}, nil)
+		}, leaveSlot)
 		if err != nil {
 			failed = m.blame(f, err)
 		}
 		w.sized(body)
 	})
-	if c.tables != nil {
+	if tables != nil {
 		w.vector(sectionData, 1, func(int) {
 			w.unsigned(1) // passive
-			w.sized(c.tables.block)
+			w.sized(tables.block)
 		})
 	}
 	return w.out, failed

@@ -1,10 +1,14 @@
-// Command split cuts the engine's module in two, so that a page need not download what it does not use:
+// Command split cuts the engine's module, so that a page need not download what it does not use, and begins with what it
+// uses first:
 //
-//	go run ./wasm/split -profile wasm/split/hot.txt -rest build/wasm/rest.wasm -o build/wasm/kubetab.wasm build/wasm/whole.wasm
+//	go run ./wasm/split -profile wasm/split/hot.txt -first wasm/split/first.txt \
+//		-o build/wasm/kubetab.wasm -soon build/wasm/kubetab.soon.wasm -rest build/wasm/kubetab.rest.wasm build/wasm/whole.wasm
 //
-// A profile says which functions the first part has: those that an engine calls once it has started. The
-// second part has the others, most of them for work that is done once, before the snapshot is taken, or for
-// rare requests. It is fetched when one of its functions is called. See cut for how the parts fit together.
+// One profile says which functions an engine calls once it has started, and another one which of them it calls until
+// kubectl has printed something. The page begins with the latter. What else is in the first profile comes as soon as the
+// engine runs. The rest has the other functions, most of them for work that is done once, before the snapshot is taken, or
+// for rare requests. It is fetched when one of its functions is called. Without -first and -soon there are two parts. See
+// cut for how the parts fit together.
 //
 //	go run ./wasm/split -mark -o build/wasm/marked.wasm build/wasm/whole.wasm
 //
@@ -16,13 +20,10 @@
 //
 //	go run ./wasm/split -slot 14660 build/wasm/whole.wasm
 //
-// names the function in a slot of the table: an engine that needs the second module says for which.
+// names the function in a slot of the table: an engine that needs the rest says for which.
 //
-// With -names FILE a cut writes down which function has which number in which part, {"engine": [...], "rest": [...]}:
+// With -names FILE a cut writes down which function has which number in which part, {"engine": [...], "soon": [...], "rest": [...]}:
 // a profiler knows no more than numbers. web/build/flame.mjs reads it.
-//
-// A third module was tried, of the functions that fewer than one in eight of the profile's visits call. A page would then
-// start with a third less. A reload took 1.3 s instead of 1.4: a start does not mainly wait for the module's bytes.
 //
 // Neither Binaryen's wasm-split nor LLVM was of use: the first takes minutes and gigabytes for a module of
 // this size, wants an import or export for each function that one part calls in the other, of which there
@@ -43,6 +44,8 @@ import (
 func main() {
 	var o options
 	flag.StringVar(&o.profile, "profile", "", "`file` of the profile to cut by")
+	flag.StringVar(&o.first, "first", "", "`file` of the profile of what is called first: what else -profile has comes soon")
+	flag.StringVar(&o.soon, "soon", "", "`file` for the part that comes soon; only with -first")
 	flag.StringVar(&o.parked, "parked", "", "`file` with the functions that are on a stack in the snapshot: move what Go knows of others than these to the second part")
 	flag.StringVar(&o.rest, "rest", "", "`file` for the second part")
 	flag.StringVar(&o.names, "names", "", "`file` for the names of the functions of both parts by their numbers, in JSON, for who reads what a profiler says")
@@ -55,7 +58,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 || (o.out == "") != (o.slot != 0) || (o.rest == "") != (o.profile == "") {
+	if flag.NArg() != 1 || (o.out == "") != (o.slot != 0) || (o.rest == "") != (o.profile == "") || (o.soon == "") != (o.first == "") {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -66,9 +69,10 @@ func main() {
 }
 
 type options struct {
-	profile, parked, rest, names, out, called string
-	mark                                      bool
-	slot                                      int
+	profile, first, parked         string
+	out, soon, rest, names, called string
+	mark                           bool
+	slot                           int
 }
 
 func (o options) run(file string) error {
@@ -106,17 +110,19 @@ func printName(m *module, slot int) error {
 }
 
 func (o options) cut(m *module, whole []byte) error {
-	text, err := os.ReadFile(o.profile)
+	hot, err := readProfileFile(o.profile)
 	if err != nil {
 		return err
 	}
-	p, err := readProfile(bytes.NewReader(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.profile, err)
+	var first profile
+	if o.first != "" {
+		if first, err = readProfileFile(o.first); err != nil {
+			return err
+		}
 	}
-	hot := make([]bool, len(m.functions))
-	for f, name := range m.names {
-		hot[f] = p.has(name)
+	partOf, err := m.partsOf(hot, first)
+	if err != nil {
+		return err
 	}
 	var parked []bool
 	if o.parked != "" {
@@ -124,23 +130,44 @@ func (o options) cut(m *module, whole []byte) error {
 			return err
 		}
 	}
-	engine, rest, err := cut(m, hot, parked)
+	made, err := cut(m, partOf, parked)
 	if errors.Is(err, errNoGlobals) {
 		fmt.Fprintf(os.Stderr, "split: the module stays whole: %v\n", err)
-		return errors.Join(os.WriteFile(o.out, whole, 0o644), os.RemoveAll(o.rest))
+		return errors.Join(os.WriteFile(o.out, whole, 0o644), os.RemoveAll(o.rest), os.RemoveAll(o.soon))
 	}
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.WriteFile(o.out, engine.module, 0o644), os.WriteFile(o.rest, rest.module, 0o644))
-	if o.names == "" || err != nil {
-		return err
+	names := map[string][]string{}
+	for p, to := range map[part]struct{ name, file string }{partEngine: {"engine", o.out}, partSoon: {"soon", o.soon}, partRest: {"rest", o.rest}} {
+		if made[p].module == nil {
+			continue
+		}
+		names[to.name] = made[p].functions
+		if err := os.WriteFile(to.file, made[p].module, 0o644); err != nil {
+			return err
+		}
 	}
-	names, err := json.Marshal(map[string][]string{"engine": engine.functions, "rest": rest.functions})
+	if o.names == "" {
+		return nil
+	}
+	list, err := json.Marshal(names)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(o.names, names, 0o644)
+	return os.WriteFile(o.names, list, 0o644)
+}
+
+func readProfileFile(file string) (profile, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	p, err := readProfile(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
 }
 
 // readParked reads which functions are on stacks, by their slots in the table, and which may be named by strings, in JSON. It

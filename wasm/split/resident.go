@@ -5,14 +5,21 @@ import (
 	"strings"
 )
 
-// always are the packages of which all functions are in the engine, whatever the
-// profile says. Which functions of Go's runtime are called depends on timing and
-// on memory, and no two runs agree. Functions of this project change more often
-// than the profile is made.
-var always = []string{
-	"runtime.", "internal/runtime/", "main.", "github.com/kubetab/",
-	// What the runtime calls while it holds the thread, and then cannot wait for.
+// atOnce are the packages of which all functions are in the engine, also where others come soon: what the runtime calls
+// while it holds the thread, and then cannot wait for. Which functions of Go's runtime are called depends on timing and on
+// memory, and no two runs agree.
+var atOnce = []string{
+	"runtime.", "internal/runtime/", "main.", "syscall/js.", "github.com/kubetab/kubetab/wasm", "github.com/kubetab/kubetab/internal/absent.",
 	"internal/abi.", "internal/bytealg.", "internal/chacha8rand.", "internal/cpu.", "internal/stringslite.",
+}
+
+// small is how many bytes a function that is hot may have to be in the engine although nothing calls it first.
+const small = 1000
+
+// always are the packages of which all functions are in the engine, whatever the
+// profile says. Functions of this project change more often than the profile is made.
+var always = []string{
+	"github.com/kubetab/",
 	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
 	// A goroutine that waits for one of them may hold a lock that all others need.
 	"sync.", "sync/atomic.", "internal/sync.", "time.",
@@ -31,12 +38,14 @@ var always = []string{
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
 }
 
-func isAlways(symbol string) bool {
+func isAlways(symbol string) bool { return hasPrefix(symbol, always) }
+
+func hasPrefix(symbol string, prefixes []string) bool {
 	// What Go makes of a type, to compare keys of maps and to hash them, is of the type's package.
 	for _, of := range []string{"type:.eq.", "type:.hash."} {
 		symbol = strings.TrimPrefix(symbol, of)
 	}
-	return slices.ContainsFunc(always, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
 // seldom are the packages of which no function is in the engine: each brings bytes
@@ -47,32 +56,46 @@ func isSeldom(symbol string) bool {
 	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
-// resident takes those of seldom from hot, and adds what cannot be elsewhere -
-// functions that are not of Go's type, that call imports, or that are exported -
-// and those of always.
-func (m *module) resident(hot []bool, goType int) ([]bool, error) {
-	hot = append([]bool(nil), hot...)
+// partsOf says where each function of m is. The engine has what cannot be elsewhere - functions that are not of Go's type,
+// that call imports, or that are exported - and what a goroutine that holds the thread may call.
+//
+// hot has what a running engine calls: it is in the engine, with what isAlways says. Unless first is nil, the engine has only
+// what first names, and those of hot that are small: a stand-in and a call through the table cost as much. What else is hot
+// comes soon. All others are in the rest, and those of seldom in any case.
+func (m *module) partsOf(hot, first profile) ([]part, error) {
+	goType, err := m.goType()
+	if err != nil {
+		return nil, err
+	}
+	exported := map[int]bool{}
 	for _, e := range m.exports {
 		if e.kind == kindFunction {
-			hot[e.index-len(m.imports)] = true
+			exported[e.index-len(m.imports)] = true
 		}
 	}
+	partOf := make([]part, len(m.functions))
 	for f, body := range m.bodies {
-		hot[f] = hot[f] && !isSeldom(m.names[f])
-		if hot[f] {
-			continue
-		}
-		if m.functions[f] != goType || isAlways(m.names[f]) {
-			hot[f] = true
-			continue
-		}
+		name, callsImport := m.names[f], false
 		_, err := calls(nil, body, func(to []byte, function int) []byte {
-			hot[f] = hot[f] || function < len(m.imports)
+			callsImport = callsImport || function < len(m.imports)
 			return to
 		}, nil)
 		if err != nil {
 			return nil, m.blame(f, err)
 		}
+		isHot := hot.has(name) && !isSeldom(name) || isAlways(name)
+		switch {
+		case m.functions[f] != goType || exported[f] || callsImport || hasPrefix(name, atOnce):
+			partOf[f] = partEngine
+		case isAlways(name) && !hasPrefix(name, []string{"github.com/kubetab/"}):
+			partOf[f] = partEngine
+		case !isHot:
+			partOf[f] = partRest
+		case first == nil || first.has(name) || len(body) <= small:
+			partOf[f] = partEngine
+		default:
+			partOf[f] = partSoon
+		}
 	}
-	return hot, nil
+	return partOf, nil
 }

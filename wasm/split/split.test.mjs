@@ -55,15 +55,18 @@ before(async () => {
   // In processes of their own, which write what has been called when they end.
   const [wasm, snapshot] = [at('marked', 'kubetab.wasm'), at('marked', 'kubetab.snapshot')];
   execFileSync(process.execPath, [join(root, 'wasm/snapshot/main.mjs'), '--wasm', wasm, '--out', snapshot], { stdio: 'ignore' });
-  const script = `
-    import assert from 'node:assert/strict';
-    import { startEngine } from '${join(root, 'wasm/host/engine.mjs')}';
-    const engine = await startEngine({ wasm: '${wasm}', snapshot: '${snapshot}' });
-    ${use}
-    await use(engine);
-    process.exit(0);`;
-  execFileSync(process.execPath, ['--input-type=module', '--eval', script]);
-  execFileSync(split, ['-called', at('marked', 'called'), '-o', at('hot.txt'), whole]);
+  const visit = (name, act) => {
+    const script = `
+      import assert from 'node:assert/strict';
+      import { startEngine } from '${join(root, 'wasm/host/engine.mjs')}';
+      const engine = await startEngine({ wasm: '${wasm}', snapshot: '${snapshot}' });
+      ${act}
+      process.exit(0);`;
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script]);
+    execFileSync(split, ['-called', at('marked', 'called'), '-o', at(name), whole]);
+  };
+  visit('first.txt', "await (await engine.fetch('/readyz')).text();");
+  visit('hot.txt', `${use}\nawait use(engine);`);
   cut('cut');
 });
 after(() => rmSync(folder, { recursive: true }));
@@ -226,6 +229,76 @@ test('a goroutine that calls what has not come waits for it, and nothing else do
 });
 
 const compiledRest = async (name) => WebAssembly.compile(readFileSync(at(name, 'kubetab.rest.wasm')));
+
+/** Cuts into three: a request without a body is what is called first. */
+function cutInThree() {
+  cut('three', '-parked', at('parked.json'), '-first', at('first.txt'), '-soon', at('three', 'kubetab.soon.wasm'));
+}
+
+const compiled = async (part) => WebAssembly.compile(readFileSync(at('three', `kubetab.${part}.wasm`)));
+
+test('what comes soon is part of the program from its start to its end, also in a snapshot', async () => {
+  cutInThree();
+  assert.ok(statSync(at('three', 'kubetab.wasm')).size < statSync(at('lean', 'kubetab.wasm')).size);
+  writeFileSync(at('three', 'kubetab.snapshot'), await takeSnapshot({ wasm: at('three', 'kubetab.wasm') }));
+  const { engine, log } = await start('three', { snapshot: at('three', 'kubetab.snapshot') });
+  await use(engine);
+  assert.equal(log(), '');
+  const { engine: other } = await startWhole();
+  assert.equal(await recursion(engine), await recursion(other));
+  assert.match(log(), /the rest of the module is needed/);
+  await use(engine);
+  await Promise.all([engine.close(), other.close()]);
+});
+
+test('what comes soon comes by itself, and the rest when it is called', async () => {
+  const asked = [];
+  const later = async (slot, part) => {
+    asked.push(part);
+    return compiled(part);
+  };
+  const { engine, log } = await start('three', { snapshot: at('three', 'kubetab.snapshot'), later });
+  await use(engine);
+  assert.deepEqual(asked, ['soon']);
+  assert.equal(await (await engine.fetch('/seldom/goroutine')).text(), 'done');
+  assert.deepEqual(asked, ['soon', 'rest']);
+  await use(engine);
+  assert.equal(log(), '');
+  await engine.close();
+});
+
+test('what JavaScript waits for does not wait for what comes soon', async () => {
+  place('bare');
+  writeFileSync(at('none.txt'), ''); // nothing is called first: not even what handles calls of JavaScript is in the engine
+  cut('bare', '-parked', at('parked.json'), '-first', at('none.txt'), '-soon', at('bare', 'kubetab.soon.wasm'));
+  writeFileSync(at('bare', 'kubetab.snapshot'), await takeSnapshot({ wasm: at('bare', 'kubetab.wasm') }));
+  const later = async (slot, part) => WebAssembly.compile(readFileSync(at('bare', `kubetab.${part}.wasm`)));
+  const { engine } = await start('bare', { snapshot: at('bare', 'kubetab.snapshot'), later });
+  await use(engine);
+  assert.equal(await (await engine.fetch('/seldom/goroutine')).text(), 'done');
+  await engine.close();
+});
+
+test('what is called before it has come waits, and what cannot come is told and asked for again', async () => {
+  let isOnline = false;
+  const asked = [];
+  const retries = [];
+  const later = async (slot, part) => {
+    asked.push(part);
+    if (!isOnline) throw new Error('there is no network.');
+    return compiled(part);
+  };
+  const why = /could not be downloaded: there is no network\./;
+  const { engine } = await start('three', { snapshot: at('three', 'kubetab.snapshot'), later, after: (retry) => retries.push(retry) });
+  await assert.rejects(engine.fetch('/seldom/heap'), why);
+  assert.ok(asked.every((part) => part === 'soon'), `${asked}`);
+  isOnline = true;
+  retries.at(-1)();
+  assert.match(await (await engine.fetch('/seldom/heap')).text(), /./);
+  assert.deepEqual(asked.slice(-2), ['soon', 'rest']);
+  await use(engine);
+  await engine.close();
+});
 
 test('requests that cannot have what they call fail, with those that wait for their locks, and the engine goes on', async () => {
   let attempts = 0;

@@ -76,13 +76,14 @@ const module = await prepare('wasm');
 // Without a snapshot the page starts the engine from nothing.
 const snapshot = existsSync(join(wasmDir, 'kubetab.snapshot')) ? await prepare('snapshot') : null;
 // What wasm/split has cut off, unless the module is whole.
-const rest = existsSync(join(wasmDir, 'kubetab.rest.wasm')) ? await prepare('rest.wasm') : null;
-const prepared = [module, snapshot, rest].filter((file) => file !== null);
+const [soon, rest] = [await cutOff('soon.wasm'), await cutOff('rest.wasm')];
+const prepared = [module, snapshot, soon, rest].filter((file) => file !== null);
 await forget();
 const info = {
   ...module.info,
   sha256: module.sha256,
   ...(snapshot && { snapshot: snapshot.info }),
+  ...(soon && { soon: soon.info }),
   ...(rest && { rest: rest.info }),
 };
 const shared = { module: info, packed: isPacked, wasmExec: join(wasmDir, 'wasm_exec.js') };
@@ -199,6 +200,10 @@ async function writeLessons() {
   const program = ['run', '-tags', 'grpcnotrace', './tutorials/cmd/lessons'];
   execFileSync('go', [...program, '-out', join(dist, 'lessons')], { cwd: root, stdio: 'inherit' });
   return (await list(dist)).filter((file) => file.startsWith('lessons/'));
+}
+
+async function cutOff(extension) {
+  return existsSync(join(wasmDir, `kubetab.${extension}`)) ? await prepare(extension) : null;
 }
 
 /** Names the file kubetab.<extension> after its content and compresses it, or finds that done. */

@@ -26,8 +26,8 @@ export const TARGETS = {
 const NAMED = ['index.html', 'early.js', 'sw.js', 'embed.html', 'embed.js', 'embed-client.js'];
 /** What Vite names after its content, in quotation marks; those beside a script begin with a dot. */
 const HASHED = /["'`]((?:\.\/)?(?:assets\/)?[\w.-]+-[\w-]{8}\.(?:js|css|woff2|svg|png))["'`]/g;
-/** The module, the rest of it, and the snapshot. */
-const LARGE = /kubetab\.[0-9a-f]{12}\.(?:rest\.wasm|wasm|snapshot)/g;
+/** The module, its other parts, and the snapshot. */
+const LARGE = /kubetab\.[0-9a-f]{12}\.(?:(?:soon\.|rest\.)?wasm|snapshot)/g;
 /** What the service worker keeps at once. */
 const LESSON = /["'`](lessons\/[\w./-]+\.json)["'`]/g;
 

@@ -66,7 +66,7 @@ async function ownFile(url: URL): Promise<Response | null> {
 }
 
 /**
- * Keeps the module, its snapshot and the rest of the module for visits without a network, gzipped because they are stored
+ * Keeps the module, its snapshot and its other parts for visits without a network, gzipped because they are stored
  * as they are given: 300 MB would be taken from the visitor's disk otherwise. The browser's HTTP cache still holds what was
  * just downloaded. The rest comes last, and for a visitor who saves data not before the second visit: most first visits
  * never call a function that is there.
@@ -95,9 +95,9 @@ async function keepLessons(): Promise<void> {
 }
 
 async function keepFiles(): Promise<void> {
-  const { snapshot, rest } = __MODULE__;
+  const { snapshot, soon, rest } = __MODULE__;
   const address = (file: FileInfo) => addressOf(file, SCOPE).href;
-  const all = [__MODULE__, snapshot, rest].filter((file) => file !== undefined).map(address);
+  const all = [__MODULE__, snapshot, soon, rest].filter((file) => file !== undefined).map(address);
   const cache = await offlineCache(SCOPE.pathname);
   const kept = (await cache.keys()).map((request) => request.url);
   await Promise.all(kept.filter((url) => !all.includes(url)).map((url) => cache.delete(url)));
@@ -187,7 +187,7 @@ sw.addEventListener('fetch', (event) => {
   // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
   // to the browser's HTTP cache, beside which it can keep the compiled code.
   if (request.method !== 'GET') return;
-  if (/\.rest\.wasm(\.gz)?$/.test(path)) {
+  if (/\.(soon|rest)\.wasm(\.gz)?$/.test(path)) {
     // The engine worker stands still until it has this, and could not look for it itself.
     event.respondWith(fetch(request).catch(async () => (await keptFile(url)) ?? Response.error()));
     return;

@@ -6,7 +6,8 @@ export interface ModuleInfo extends FileInfo {
   /** Of the module, in hex. */
   readonly sha256: string;
   readonly snapshot?: FileInfo;
-  /** The functions that wasm/split has cut off, if it has. */
+  /** The functions that wasm/split has cut off, if it has: those that are called soon, if there is a part of them, and the rest. */
+  readonly soon?: FileInfo;
   readonly rest?: FileInfo;
 }
 

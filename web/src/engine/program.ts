@@ -5,9 +5,16 @@ import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
-import { type Later, restOnDemand } from '../../../wasm/split/rest.mjs';
+import { type Later, type Part, partsOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
-import { DownloadError, download, downloadNow, type OnBytes, together } from './download';
+import {
+  DownloadError,
+  download,
+  downloadNow,
+  type FileInfo,
+  type OnBytes,
+  together,
+} from './download';
 import type { MemoryJournal } from './journal/memory-journal';
 import type { Earlier, StoredJournal } from './journal/stored-journal';
 import { compileModule, type ModuleInfo } from './module';
@@ -37,6 +44,7 @@ export class Program {
   readonly #journal: StoredJournal | MemoryJournal | null;
   readonly #output = captureOutput();
   #asked: () => void = () => undefined;
+  #bringSoon: () => void = () => undefined;
   #over = false;
   #offered = false;
   #fatal = '';
@@ -120,35 +128,40 @@ export class Program {
         this.#journal?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      const rest = this.#bringRest(info, base, began);
-      if (!snapshot || !(await this.#resume(module, rest, base, snapshot, earlier))) {
-        await this.#start(module, rest, settings, earlier);
+      const parts = this.#bringParts(info, base, began);
+      if (!snapshot || !(await this.#resume(module, parts, base, snapshot, earlier))) {
+        await this.#start(module, parts, settings, earlier);
       }
     } catch (error) {
       this.failed(error);
     }
   }
 
-  /** How the functions come that the module has not: see restOnDemand. */
-  #bringRest({ rest }: ModuleInfo, base: URL, began: number): Rest {
-    const isHere = () => this.#events.onStage({ name: 'rest', ms: performance.now() - began });
+  /** How the functions come that the module has not: see partsOnDemand. */
+  #bringParts({ soon, rest }: ModuleInfo, base: URL, began: number): Parts {
+    const part = (name: 'soon' | 'rest', file: FileInfo | undefined): Part => {
+      const isHere = () => this.#events.onStage({ name, ms: performance.now() - began });
+      return {
+        read: () => {
+          if (!file) throw new DownloadError(NO_REST);
+          const bytes = downloadNow(file, base);
+          isHere();
+          return bytes;
+        },
+        get: async () => {
+          if (!file) throw new DownloadError(NO_REST);
+          const module = await WebAssembly.compileStreaming(await download(file, base));
+          if (!this.#over) isHere();
+          return module;
+        },
+      };
+    };
     return {
-      read: () => {
-        if (!rest) throw new DownloadError(NO_REST);
-        const bytes = downloadNow(rest, base);
-        isHere();
-        return bytes;
-      },
+      parts: soon ? [part('soon', soon), part('rest', rest)] : [part('rest', rest)],
       later: {
         canWait: () => globalThis.kubetabEngine !== undefined,
-        get: async () => {
-          if (!rest) throw new DownloadError(NO_REST);
-          return WebAssembly.compileStreaming(await download(rest, base));
-        },
         arrived: () => {
-          if (this.#over) return;
-          isHere();
-          this.#call((engine) => engine.arrived());
+          if (!this.#over) this.#call((engine) => engine.arrived());
         },
         missing: (why) => {
           if (!this.#over) this.#call((engine) => engine.missing(why));
@@ -197,7 +210,7 @@ export class Program {
 
   async #start(
     module: WebAssembly.Module,
-    rest: Rest,
+    { parts, later }: Parts,
     settings: EngineSettings,
     earlier: Earlier,
   ): Promise<void> {
@@ -209,16 +222,20 @@ export class Program {
       this.#offer();
     });
     answerCalls(go, host);
-    const { link } = restOnDemand(go, rest.read, rest);
+    // A start calls all of what comes soon. If it cannot be had now, the program asks for it.
+    const [first, ...others] = parts;
+    const soon = others.length > 0 ? await first?.get?.(-1).catch(() => null) : null;
+    const { link, put } = partsOnDemand(go, parts, { later });
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
+    if (soon) put(soon);
     if (!this.#over) await go.run(instance);
   }
 
   /** @returns false when the snapshot turns out not to fit */
   async #resume(
     module: WebAssembly.Module,
-    rest: Rest,
+    { parts, later }: Parts,
     base: URL,
     snapshot: Snapshot,
     earlier: Earlier,
@@ -227,7 +244,8 @@ export class Program {
     const host = this.#setHost('');
     continueClocks(go, snapshot.header);
     answerCalls(go, host);
-    const { link } = restOnDemand(go, rest.read, rest);
+    const { link, bring } = partsOnDemand(go, parts, { later });
+    this.#bringSoon = bring;
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
     tellCalls(instance, base);
@@ -291,7 +309,10 @@ export class Program {
       started: onStarted,
       stage: (name, ms) => {
         if (!alive()) return;
-        if (name === 'ready') this.#offer();
+        if (name === 'ready') {
+          this.#offer();
+          this.#bringSoon();
+        }
         this.#events.onStage({ name, ms });
       },
       head: (id, status, headers) => {
@@ -361,8 +382,8 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
   }, EVERY);
 }
 
-interface Rest {
-  readonly read: () => Uint8Array;
+interface Parts {
+  readonly parts: Part[];
   readonly later: Later;
 }
 

@@ -51,6 +51,11 @@ export async function keepForOffline(page: Page): Promise<void> {
   });
 }
 
+/** How many files the engine is made of, as manifest.json tells: the module, its snapshot and its other parts. */
+export function filesOf(module: object): number {
+  return 1 + ['snapshot', 'soon', 'rest'].filter((name) => name in module).length;
+}
+
 declare global {
   interface Window {
     keepsModule?: true;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, keepForOffline, launch, ready } from './browser';
+import { controlled, filesOf, keepForOffline, launch, ready } from './browser';
 import type { Site } from './site';
 
 // The layout for a host that can do nothing: it sends files as they are, in a folder, without headers of ours.
@@ -93,7 +93,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
       return (await cache?.keys())?.length ?? 0;
     });
   const { module } = JSON.parse(readFileSync(join(site, 'manifest.json'), 'utf8'));
-  await expect.poll(kept).toBe('rest' in module ? 3 : 2);
+  await expect.poll(kept).toBe(filesOf(module));
 
   await served.close();
   await page.reload();

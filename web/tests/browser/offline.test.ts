@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { launch, openPage } from './browser';
+import { filesOf, launch, openPage } from './browser';
 import { lesson, looking } from './learner';
 import { plain, type Site } from './site';
 
@@ -32,8 +32,9 @@ const get = (page: Page, path: string) =>
     return { status: answer.status, text: (await answer.text()).slice(0, 400) };
   }, path);
 
-const isCut = (page: Page) =>
-  page.evaluate(async () => 'rest' in (await (await fetch('manifest.json')).json()).module);
+const moduleOf = (page: Page): Promise<object> =>
+  page.evaluate(async () => (await (await fetch('manifest.json')).json()).module);
+const isCut = async (page: Page) => 'rest' in (await moduleOf(page));
 
 async function type(page: Page, line: string): Promise<void> {
   await page.locator('.terminal textarea').focus();
@@ -48,7 +49,7 @@ test('a first visit is enough to ask for anything without a network', async () =
   const { context, page } = await visit(site, () => {
     window.keepsModule = true; // which the page asks for by itself
   });
-  const files = (await isCut(page)) ? 3 : 2;
+  const files = filesOf(await moduleOf(page));
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
   await expect.poll(kept, { interval: 200 }).toBe(files);
@@ -72,7 +73,7 @@ test('a first visit is enough to ask for anything without a network', async () =
 // /statusz is not in the profile.
 test('what cannot be had fails alone, and is there when the network is', async ({ skip }) => {
   let isThere = false;
-  const site = await plain({ hasRest: () => isThere });
+  const site = await plain({ hasPart: (part) => part === 'soon' || isThere });
   const { context, page } = await visit(site);
   if (!(await isCut(page))) skip();
 

@@ -36,8 +36,8 @@ interface Changes {
   readonly gate?: Gate;
   /** What is added to the content security policy. */
   readonly policy?: string;
-  /** Whether the rest of the module can be had; when it cannot, its connection is cut. */
-  readonly hasRest?: () => boolean;
+  /** Whether a part of the module can be had that a page begins without; when it cannot, its connection is cut. */
+  readonly hasPart?: (part: 'soon' | 'rest') => boolean;
 }
 
 /** Holds the module back while it is closed, so that no engine becomes ready. Open at first. */
@@ -67,7 +67,7 @@ export async function plain({
   worker,
   snapshot,
   gate,
-  hasRest,
+  hasPart,
   policy: added = '',
 }: Changes = {}): Promise<Site> {
   if (!existsSync(join(dist, 'index.html'))) {
@@ -109,7 +109,8 @@ export async function plain({
       response.writeHead(bytes ? 200 : 404).end(bytes ?? 'Not Found\n');
       return;
     }
-    if (hasRest && path.endsWith('.rest.wasm') && !hasRest()) {
+    const part = path.match(/\.(soon|rest)\.wasm$/)?.[1] as 'soon' | 'rest' | undefined;
+    if (part && hasPart?.(part) === false) {
       request.destroy();
       return;
     }

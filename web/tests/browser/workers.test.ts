@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import {
   controlled,
+  filesOf,
   inFlight,
   inSharedWorker,
   keepForOffline,
@@ -237,14 +238,13 @@ test('a reload keeps the cluster, also with one tab only', async () => {
 });
 
 test('the page opens without a network, and the engine starts again from what was kept', async () => {
-  // The module, its snapshot, and what is seldom needed, unless the module is whole.
-  const cut = await page.evaluate(
-    async () => 'rest' in (await (await fetch('manifest.json')).json()).module,
+  const module: object = await page.evaluate(
+    async () => (await (await fetch('manifest.json')).json()).module,
   );
   await keepForOffline(page);
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
-  await expect.poll(kept, { interval: 200 }).toBe(cut ? 3 : 2);
+  await expect.poll(kept, { interval: 200 }).toBe(filesOf(module));
   await context.setOffline(true);
   await page.reload();
   await ready(page);
@@ -258,12 +258,15 @@ test('the page opens without a network, and the engine starts again from what wa
   // An ordinary start calls what is not in the module, unless the module is whole.
   await page.evaluate(() => window.kubetab.restart({ nodes: 3 }));
   await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await page.waitForFunction((fetches) => {
-    const { state } = window.kubetab;
-    return (
-      state?.phase === 'ready' && (!fetches || state.stages.some(({ name }) => name === 'rest'))
-    );
-  }, cut);
+  await page.waitForFunction(
+    (fetches) => {
+      const { state } = window.kubetab;
+      return (
+        state?.phase === 'ready' && (!fetches || state.stages.some(({ name }) => name === 'rest'))
+      );
+    },
+    'rest' in module,
+  );
   // It registers when the engine is ready.
   await expect.poll(() => get(page, '/api/v1/nodes/node-3')).toBe(200);
   await context.setOffline(false);

@@ -1,0 +1,67 @@
+import { readdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { english } from '../../src/page/words';
+import { ready } from './browser';
+import { plain } from './site';
+import { newVisitors } from './visitors';
+
+// What a visitor does first. make profile has these visits tell what the engine calls until then: wasm/split/first.txt.
+
+const visitor = newVisitors();
+
+/** When a marked module has told what has been called up to now, which it does every other second. */
+async function told(): Promise<void> {
+  const folder = process.env.KUBETAB_CALLED;
+  if (!folder) return;
+  const count = () => readdirSync(folder).length;
+  const before = count();
+  await expect.poll(count).toBeGreaterThan(before + 1);
+}
+
+async function asksKubectl(page: Page): Promise<void> {
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type('kubectl get namespaces\n');
+  await expect
+    .poll(() => page.locator('.terminal .xterm-rows').textContent())
+    .toMatch(/kube-system\s+Active/);
+}
+
+test('a first visit ends in an answer of kubectl, and so does the next one', async () => {
+  const page = await visitor.context.newPage();
+  await page.goto(visitor.url);
+  await asksKubectl(page);
+  await page.getByText('node-1').first().waitFor();
+  await told();
+  await page.reload();
+  await ready(page);
+  await page.getByText('node-1').first().waitFor();
+  await told();
+});
+
+test('a first visit begins the first lesson', async () => {
+  const page = await visitor.context.newPage();
+  await page.goto(visitor.url);
+  await page.getByRole('button', { name: english.offer.begin }).click();
+  await page.locator('.checks').waitFor();
+  await ready(page);
+  await asksKubectl(page);
+  await told();
+});
+
+test('what comes soon is asked for again after the connection was lost', async (t) => {
+  let asked = 0;
+  // It is asked for twice at once, and then after a pause.
+  const site = await plain({ hasPart: (part) => part === 'rest' || ++asked > 3 });
+  t.onTestFinished(() => site.close());
+  const page = await visitor.context.newPage();
+  await page.goto(site.url);
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type('kubectl create deployment web --image=nginx --replicas=2\n');
+  await page.keyboard.type('kubectl rollout status deployment web\n');
+  await expect
+    .poll(() => page.locator('.terminal .xterm-rows').textContent())
+    .toContain('successfully rolled out');
+  const { module } = await page.evaluate(async () => (await fetch('manifest.json')).json());
+  if ('soon' in module) expect(asked).toBeGreaterThan(3);
+});
