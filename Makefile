@@ -88,7 +88,7 @@ bin-kubetab-docs: | bin-kubectl
 patch:
 	@scripts/step "lay out the js/wasm twins of upstream files" go run ./wasm/patch
 
-# The module is cut in two by what a running engine calls, and the engine is started to see what is on its stacks when it
+# The module is cut by what a running engine calls, and what it calls first, and the engine is started to see what is on its stacks when it
 # rests. Of other functions the engine then need not know: the module is cut once more, and the snapshot taken. A start that
 # leaves the name of such a function in memory, which the first one has not, has the module cut again. See wasm/split.
 CUT := build/wasm/cut

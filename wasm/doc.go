@@ -3,7 +3,7 @@
 // While it is built:
 //
 //	wasm/patch     what makes all this compile
-//	wasm/split     cuts the module in two; rest.mjs brings the second part when it is called
+//	wasm/split     cuts the module into parts; rest.mjs brings the others when they are called
 //	wasm/snapshot  freezes a program that has started, and lets another go on from there
 //	wasm/size      says where the bytes go
 //

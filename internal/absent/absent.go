@@ -1,5 +1,5 @@
-// Package absent fails requests and commands that wait for the second part of the module when that part cannot be
-// downloaded. A goroutine waits when it calls a function of the second part before the part has arrived. See
+// Package absent fails requests and commands that wait for a part of the module when that part cannot be
+// downloaded. A goroutine waits when it calls a function of a part before the part has arrived. See
 // wasm/split.
 //
 // The goroutine is parked in the middle of a call until the part has arrived, and nothing else ends its wait: it may hold
@@ -95,7 +95,7 @@ func OwnFor(fail func(error), account any) (release func()) {
 	}
 }
 
-// Attempt runs f and returns its result. Where f may wait for the second part, f has a goroutine of its own, and err is an
+// Attempt runs f and returns its result. Where f may wait for a part of the module, f has a goroutine of its own, and err is an
 // *Error as soon as f waits and a download has failed. f then goes on, and its result is dropped.
 func Attempt[T any](f func() T) (result T, err error) {
 	if !resumable {

@@ -107,7 +107,7 @@ func Publish(f Functions) error {
 			f.Thawed()
 			return nil
 		},
-		// arrived is called when the second part of the module is there, and missing when it could not be
+		// arrived is called when a part of the module is there, and missing when it could not be
 		// downloaded: see wasm/split/rest.mjs.
 		"arrived": func(*arguments) any { absent.Arrived(); return nil },
 		"missing": func(a *arguments) any {

@@ -366,7 +366,7 @@ export class Engine {
     };
   }
 
-  /** @internal How the program hears of its second part: see Later in ../split/rest.mjs. */
+  /** @internal How the program hears of its other parts: see Later in ../split/rest.mjs. */
   rest = {
     canWait: () => this.#functions !== undefined,
     arrived: () => this.#functions.arrived(),

@@ -1,4 +1,4 @@
-// A module that was cut in two is one program, whatever calls whatever.
+// A module that was cut is one program, whatever calls whatever.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

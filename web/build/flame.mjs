@@ -193,7 +193,7 @@ async function report(what, profiles) {
 /** A function of the module has no name but its number in its part. */
 function nameOf({ functionName, url }) {
   const number = /^wasm-function\[(\d+)\]$/.exec(functionName)?.[1];
-  return names[/\brest\b/.test(url) ? 'rest' : 'engine'][number] ?? functionName;
+  return names[url.match(/\b(soon|rest)\b/)?.[1] ?? 'engine'][number] ?? functionName;
 }
 
 /** Of a function's name, or of a script's. */
