@@ -1,10 +1,6 @@
 package coreutils
 
-import (
-	"runtime"
-
-	"github.com/kubetab/kubetab/internal/absent"
-)
+import "github.com/kubetab/kubetab/internal/absent"
 
 // Claims bound what programs take in a tab, whatever a step of theirs does. A look comes after a step, and only asks the
 // program to end with the next one. Steps have no bound: in y=$x$x$x... the interpreter's one step takes as many times
@@ -63,23 +59,6 @@ func (m *Memory) Contain(f func()) (returned bool) {
 	}()
 	<-done
 	return returned
-}
-
-// ask is what the runtime asks when the calling goroutine allocates size bytes. It reports whether the goroutine may do so
-// whatever the others have taken since; otherwise the runtime looks again, and may ask again. It does not return to a
-// program that has to end.
-func (a *account) ask(size uintptr) bool {
-	m, _ := absent.Account().(*Memory)
-	if m == nil || m.account != a {
-		return true // a request of the page, or nobody's
-	}
-	may, again := a.claim(m, uint64(size))
-	if may {
-		return !again
-	}
-	m.tell()
-	runtime.Goexit()
-	return false
 }
 
 // claim reports whether m's program may allocate size bytes, and whether that is so only as long as others take
