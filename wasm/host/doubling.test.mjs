@@ -62,11 +62,12 @@ async function ask(path, init) {
 async function types(line, expected) {
   const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ columns: 200, rows: 50 }) };
   const { id } = await (await ask('/kubetab/terminals', json)).json();
-  const { body } = await ask(`/kubetab/terminals/${id}/output`);
+  // It is read from now on: Node ends the body of an answer that is collected as garbage before anyone reads it.
+  const output = (await ask(`/kubetab/terminals/${id}/output`)).body.pipeThrough(new TextDecoderStream());
   await ask(`/kubetab/terminals/${id}/input`, { method: 'POST', body: `${line}\n` });
   let screen = '';
   try {
-    for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    for await (const text of output) {
       screen += text;
       if (!expected.test(screen)) continue;
       await ask(`/kubetab/terminals/${id}`, { method: 'DELETE' });
