@@ -87,15 +87,16 @@ async function look(what, page) {
     }
     return;
   }
-  await page.evaluate(askMany, 'create', 20, 'warm');
-  await page.evaluate(askMany, 'get', 20, 'warm');
-  if (what === 'get') await page.evaluate(askMany, 'create', rounds, 'flame');
+  // The cluster is the same on each visit, so each WHAT has names of its own.
+  await page.evaluate(askMany, 'create', 20, `warm-${what}`);
+  await page.evaluate(askMany, 'get', 20, `warm-${what}`);
+  if (what === 'get') await page.evaluate(askMany, 'create', rounds, 'got');
   const before = await page.evaluate(measuredByServer, what);
-  const plain = await page.evaluate(askMany, what, rounds, 'flame');
+  const plain = await page.evaluate(askMany, what, rounds, what === 'get' ? 'got' : 'created');
   const after = await page.evaluate(measuredByServer, what);
   hops(what, plain, (after.seconds - before.seconds) / (after.count - before.count));
   // Once more for the profile alone: a profiler takes its share of each hop.
-  const profiled = () => page.evaluate(askMany, what, rounds, what === 'get' ? 'flame' : 'profile');
+  const profiled = () => page.evaluate(askMany, what, rounds, what === 'get' ? 'got' : 'profiled');
   await report(`${rounds} of ${what}`, await page.profile(rate, profiled));
 }
 
