@@ -16,10 +16,13 @@ var atOnce = []string{
 // small is how many bytes a function that is hot may have to be in the engine although nothing calls it first.
 const small = 1000
 
+// own begins the names of this project's functions.
+const own = "github.com/kubetab/"
+
 // always are the packages of which all functions are in the engine, whatever the
 // profile says. Functions of this project change more often than the profile is made.
 var always = []string{
-	"github.com/kubetab/",
+	own,
 	// A few bytes each, and what is called changes with every program: one that is missing costs a visitor the whole rest.
 	// A goroutine that waits for one of them may hold a lock that all others need.
 	"sync.", "sync/atomic.", "internal/sync.", "time.",
@@ -39,6 +42,8 @@ var always = []string{
 }
 
 func isAlways(symbol string) bool { return hasPrefix(symbol, always) }
+
+func isOwn(symbol string) bool { return hasPrefix(symbol, []string{own}) }
 
 func hasPrefix(symbol string, prefixes []string) bool {
 	// What Go makes of a type, to compare keys of maps and to hash them, is of the type's package.
@@ -60,8 +65,9 @@ func isSeldom(symbol string) bool {
 // that call imports, or that are exported - and what a goroutine that holds the thread may call.
 //
 // hot has what a running engine calls: it is in the engine, with what isAlways says. Unless first is nil, the engine has only
-// what first names, and those of hot that are small: a stand-in and a call through the table cost as much. What else is hot
-// comes soon. All others are in the rest, and those of seldom in any case.
+// what first names, those of hot that are small, because a stand-in and a call through the table cost as much, and those of
+// this project that hot does not name, because they may be newer than the profiles. What else is hot comes soon. All others
+// are in the rest, and those of seldom in any case.
 func (m *module) partsOf(hot, first profile) ([]part, error) {
 	goType, err := m.goType()
 	if err != nil {
@@ -83,11 +89,12 @@ func (m *module) partsOf(hot, first profile) ([]part, error) {
 		if err != nil {
 			return nil, m.blame(f, err)
 		}
-		isHot := hot.has(name) && !isSeldom(name) || isAlways(name)
+		isKnown := hot.has(name)
+		isHot := isKnown && !isSeldom(name) || isAlways(name)
 		switch {
 		case m.functions[f] != goType || exported[f] || callsImport || hasPrefix(name, atOnce):
 			partOf[f] = partEngine
-		case isAlways(name) && !hasPrefix(name, []string{"github.com/kubetab/"}):
+		case isAlways(name) && !(isKnown && isOwn(name)):
 			partOf[f] = partEngine
 		case !isHot:
 			partOf[f] = partRest

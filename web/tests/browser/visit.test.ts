@@ -49,6 +49,16 @@ test('a first visit begins the first lesson', async () => {
   await told();
 });
 
+test('a first visit is ready and shows the nodes without what comes soon', async (t) => {
+  // 4 MB, for which a visitor far away would wait two seconds more: for one function that first.txt does not name.
+  const site = await plain({ hasPart: () => false });
+  t.onTestFinished(() => site.close());
+  const page = await visitor.context.newPage();
+  await page.goto(site.url);
+  await ready(page);
+  await page.getByText('node-1').first().waitFor();
+});
+
 test('what comes soon is asked for again after the connection was lost', async (t) => {
   let asked = 0;
   // It is asked for twice at once, and then after a pause.
