@@ -1,10 +1,11 @@
 import type { EngineSettings } from '../protocol';
+import { differing } from './settings';
 
 /** What an engine reads at most, in bytes: see docs/bundle.md. */
 const MOST = 256 * 2 ** 20;
 
 /**
- * The settings in a bundle, which an engine must be started with before it reads the rest. Of the file, nothing else is
+ * The settings in a bundle that differ from the defaults, which an engine must be started with before it reads the rest. Of the file, nothing else is
  * looked at, and nothing is checked but what is read: the engine refuses what it cannot use.
  *
  * @returns the defaults for a file that cannot be read so far; the engine then says why
@@ -16,7 +17,7 @@ export async function settingsOfBundle(bundle: Uint8Array<ArrayBuffer>): Promise
       .stream()
       .pipeThrough(new DecompressionStream('gzip'));
     const { settings } = new Reader(await whole(inflated)).value() as { settings: EngineSettings };
-    return settings;
+    return differing(settings);
   } catch {
     return {};
   }

@@ -21,6 +21,7 @@ import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
 import type { Requests } from './requests';
 import type { KubetabEngine, KubetabHost } from './seam';
+import { isDefault } from './settings';
 import { fetchSnapshot, notUsed } from './snapshot';
 import { Go, type GoProgram } from './wasm-exec';
 
@@ -390,11 +391,6 @@ interface Parts {
 const NO_REST = 'A part of the API server is missing.';
 
 const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
-
-/** Whether these are the settings that the snapshot was taken with. */
-export function isDefault(settings: EngineSettings): boolean {
-  return Object.keys(settings).length === 0;
-}
 
 /** Calls into Go that throw mean that the program is broken, wherever the call came from. */
 function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): KubetabEngine {

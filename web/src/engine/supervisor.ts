@@ -16,9 +16,10 @@ import type { MemoryJournal } from './journal/memory-journal';
 import { StoredJournal } from './journal/stored-journal';
 import type { ModuleInfo } from './module';
 import type { Outbox } from './outbox';
-import { isDefault, Program } from './program';
+import { Program } from './program';
 import { answerUnavailable, Requests } from './requests';
 import type { KubetabEngine } from './seam';
+import { isDefault } from './settings';
 
 /** How long an engine with other settings may take until it is ready, in ms: some stop it from ever being so. */
 const PATIENCE = 120_000;

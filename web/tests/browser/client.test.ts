@@ -122,6 +122,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
       framed.close();
       const left = document.querySelectorAll('iframe').length;
       const again = await window.start({ worker: `${site}engine.js`, bundle });
+      const from = again.state.phase === 'ready' && again.state.run.from;
       const kept = await again.run('kubectl get cm notes -n team-a -o json | jq -r .metadata.uid');
       again.close();
       const closed = await again.fetch('/version').then(
@@ -145,6 +146,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         interrupted,
         frames,
         left,
+        from,
         kept,
         closed,
         nowhere,
@@ -165,6 +167,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.lasting.stdout).toBe('shop\nweb\n');
     expect(found.watched).toMatch(/^NAME +DATA +AGE\n/);
     expect(found.interrupted.stdout).toBe('130\n');
+    expect(found.from).toBe('snapshot');
     expect(found.kept.stdout).toBe(`${found.uid}\n`);
     expect([found.frames, found.left]).toEqual([1, 0]);
     expect(found.closed).toBe(503);
@@ -173,4 +176,4 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     await context.close();
     await docs.close();
   }
-}); // two engines one after the other, the second without the snapshot
+}); // two engines one after the other

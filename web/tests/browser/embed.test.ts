@@ -196,6 +196,30 @@ async function withBundle(html: string, native: Awaited<ReturnType<typeof native
   };
 }
 
+test('a frame begins with the native cluster that its address names, from the snapshot', async () => {
+  const native = await nativeShell();
+  const { files } = await withBundle('', native);
+  const page = await openDocs('<!doctype html><html lang="en"><title>docs</title>');
+  await page.route(`${site.url}cluster.kubetab`, (route) =>
+    route.fulfill({ body: Buffer.from(files['/cluster.kubetab']) }),
+  );
+  await page.evaluate((src) => {
+    const frame = document.createElement('iframe');
+    Object.assign(frame, { src, width: '900', height: '500' });
+    document.body.append(frame);
+  }, `${site.url}embed.html?panes=terminal&bundle=cluster.kubetab`);
+  const frame = page.frameLocator('iframe');
+  await frame.locator('.pill.is-ready').waitFor();
+  const from = await page.frames()[1]?.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.run.from : state?.phase;
+  });
+  expect(from).toBe('snapshot');
+  await frame.locator('.xterm-helper-textarea').focus();
+  await page.keyboard.type(`${HANDED_OUT}; echo .\r`);
+  await frame.getByText(`${await native.shell(HANDED_OUT)}.`).waitFor();
+});
+
 // VitePress writes its colours as attributes of elements, which a policy for styles has to allow.
 test.each([
   ['plain.html', strict, {}],

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { heredoc } from '../../src/embed/run';
 import { linesOf } from '../../src/embed/source';
 import { settingsOfBundle } from '../../src/engine/bundle-settings';
+import { DEFAULTS, differing, isDefault } from '../../src/engine/settings';
 
 test.each([
   ['kubectl get pods\nkubectl get nodes', 'kubectl get pods\nkubectl get nodes'],
@@ -46,9 +47,28 @@ function bundle(body: Buffer): Uint8Array<ArrayBuffer> {
 }
 
 test('the settings of a bundle are read without the rest', async () => {
-  const settings = { emulatedVersion: '1.36', nodes: 300, noScheduler: true, controllers: ['*'] };
+  const settings = {
+    emulatedVersion: '1.36',
+    nodes: 300,
+    noScheduler: true,
+    controllers: ['-job'],
+  };
   const cluster = { kubernetes: 'v1.37.2+kubetab', revision: 7, settings, records: [] };
   expect(await settingsOfBundle(bundle(gzipSync(packed(cluster))))).toEqual(settings);
+});
+
+test('what a bundle says of its settings that is so anyway is left out', async () => {
+  const settings = { ...DEFAULTS, controllers: ['*', '-job'] };
+  const cluster = { kubernetes: 'v1.37.2+kubetab', revision: 7, settings, records: [] };
+  expect(await settingsOfBundle(bundle(gzipSync(packed(cluster))))).toEqual({
+    controllers: ['*', '-job'],
+  });
+  expect(differing({ controllers: ['*'] })).toEqual({});
+  expect([isDefault(DEFAULTS), isDefault({ nodes: 3 }), isDefault({})]).toEqual([
+    true,
+    false,
+    true,
+  ]);
 });
 
 test('those of a bundle that Go has written', async () => {

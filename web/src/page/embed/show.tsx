@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { followClock } from '../control/clock';
 import { shareIdentity } from '../control/terminal-identity';
+import { offerDeveloper } from '../developer';
 import { openCluster } from '../engine/cluster';
 import { Page } from '../frame/page/Page';
 import { openLanguage } from '../language/language';
@@ -30,6 +31,7 @@ export async function showEmbedded(): Promise<void> {
     },
     serviceWorker: false,
   });
+  offerDeveloper();
   followLog();
   shareIdentity();
   followClock();

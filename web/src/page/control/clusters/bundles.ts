@@ -1,7 +1,8 @@
 import type { Summary } from '../../../answers/cluster';
 import { OWN } from '../../../client/cluster-names';
+import { differing } from '../../../engine/settings';
 import type { EngineSettings } from '../../../protocol';
-import { askAsAdmin, askJson, refused } from '../../engine/ask';
+import { askAsAdmin, refused } from '../../engine/ask';
 import { notice, untilReady } from '../../engine/cluster';
 import { clusterHere, setTitle, switchTo, titleOf } from '../../engine/here';
 import { textOf } from '../../files/workspace/engine-files';
@@ -179,17 +180,15 @@ async function looked(bytes: Uint8Array<ArrayBuffer>): Promise<Summary> {
   throw new Error(answer.status === 413 ? words.bundles.tooLarge : words.bundles.refused(message));
 }
 
-/** The settings, without the number of nodes that an engine has anyway. */
+/** The settings that differ from the defaults. @throws Error when an engine does not start with them */
 async function checked(settings: EngineSettings): Promise<EngineSettings> {
-  const { nodes } = await askJson<{ readonly nodes: number }>('control', '/kubetab/settings');
-  const { nodes: wanted, ...others } = settings;
-  const differing = wanted === nodes ? others : { ...others, nodes: wanted };
+  const others = differing(settings);
   const answer = await askAsAdmin('control', '/kubetab/settings', {
     method: 'POST',
-    body: JSON.stringify(differing),
+    body: JSON.stringify(others),
   });
   if (!answer.ok) throw new Error(words.bundles.refused((await answer.text()).trim()));
-  return differing as EngineSettings;
+  return others;
 }
 
 async function writeFiles(name: string, files: Summary['files']): Promise<void> {
