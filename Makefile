@@ -5,6 +5,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# The module is built by one Go, whose files wasm/patch changes: go.mod names it, and the go command of any Go since 1.21
+# fetches it. Everything else is built by it, too, so that there is one compiler.
+export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+
 # Kubernetes is compiled once per set of tags and flags: keep them the same
 # everywhere. grpcnotrace leaves out x/net/trace, and with it a template engine
 # that keeps every exported method of every type in the program.
@@ -109,17 +113,12 @@ SPLIT = go run ./wasm/split -profile wasm/split/hot.txt -first wasm/split/first.
 build/wasm/kubetab.wasm: build/wasm/whole.wasm wasm/split/hot.txt wasm/split/first.txt $(wildcard wasm/split/*.go) wasm/split/rest.mjs wasm/host/engine.mjs $(filter-out %.test.mjs,$(wildcard wasm/snapshot/*.mjs))
 	@scripts/step "cut the module" $(SPLIT) -o $(CUT)/kubetab.wasm -soon $(CUT)/kubetab.soon.wasm -rest $(CUT)/kubetab.rest.wasm $<
 	@scripts/step "start the engine and look at its stacks" node wasm/snapshot/main.mjs --date $(DATE) --wasm $(CUT)/kubetab.wasm --parked $(CUT)/parked.json --out $(CUT)/kubetab.snapshot
-	@if [ -e $(CUT)/kubetab.snapshot ]; then \
-		for attempt in 1 2 3; do \
-			$(SPLIT) -parked $(CUT)/parked.json -o $@ -soon build/wasm/kubetab.soon.wasm -rest build/wasm/kubetab.rest.wasm $< || exit; \
-			scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --kept $(CUT)/parked.json --out build/wasm/kubetab.snapshot && exit; \
-			[ $$? = 3 ] || exit 1; \
-		done; \
-		exit 1; \
-	else \
-		rm -f build/wasm/kubetab.soon.wasm build/wasm/kubetab.rest.wasm build/wasm/kubetab.snapshot; \
-		cp $< $@; \
-	fi
+	@for attempt in 1 2 3; do \
+		$(SPLIT) -parked $(CUT)/parked.json -o $@ -soon build/wasm/kubetab.soon.wasm -rest build/wasm/kubetab.rest.wasm $< || exit; \
+		scripts/step "start the engine and take the snapshot of it" node wasm/snapshot/main.mjs --date $(DATE) --wasm $@ --kept $(CUT)/parked.json --out build/wasm/kubetab.snapshot && exit; \
+		[ $$? = 3 ] || exit 1; \
+	done; \
+	exit 1
 
 .PHONY: profile
 profile: wasm native ## find out which functions a running engine calls, for wasm/split/hot.txt (20 minutes)

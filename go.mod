@@ -2,6 +2,8 @@ module github.com/kubetab/kubetab
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/cockroachdb/datadriven v1.0.3

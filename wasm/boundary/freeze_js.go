@@ -4,9 +4,6 @@ package boundary
 
 import _ "unsafe" // for go:linkname
 
-// Resumable says that this program can be frozen and thawed: see wasm/snapshot.
-const Resumable = true
-
 // All are wasm/patch's additions to the runtime: see runtime/rand.go in its list. The build tag says that they are there.
 
 // Reseed gives Go's random generators new randomness.

@@ -326,16 +326,35 @@ func TestRunsAtOnce(t *testing.T) {
 	}
 }
 
-// Another Go than the one on the list is used as it is: nothing of it is replaced, and the rest is made.
+// Another Go is refused if a file differs that is changed, with what to do; what was built with the right one stays.
 func TestOtherGo(t *testing.T) {
 	w := newWorld(t)
-	write(t, filepath.Join(w.GOROOT, "src", "text", "a.go"), "package text // another\n")
 	mustBuild(t, w, worldFiles(), worldPatches(), true)
-	dir := filepath.Join(filepath.Dir(w.GOMOD), "build", "patch")
-	if got := read(t, dir, "overlay.json"); strings.Contains(got, "a.go") {
+	w.GOVERSION = "go1.1"
+	write(t, filepath.Join(w.GOROOT, "src", "text", "a.go"), "package text // another\n")
+	_, err := build(w.goEnv, "build/patch", worldFiles(), worldPatches())
+	var other *otherGoError
+	if !errors.As(err, &other) || !strings.Contains(err.Error(), "GOTOOLCHAIN="+goVersion) || !strings.Contains(err.Error(), "text/a.go") {
+		t.Errorf("got %v, want an otherGoError that names the file and what to do", err)
+	}
+	if got := read(t, filepath.Dir(w.GOMOD), "build", "patch", "overlay.json"); !strings.Contains(got, "a.go") {
 		t.Errorf("overlay %s", got)
 	}
-	if got := read(t, dir, "mod/example.com/up/a/a_js.go"); !strings.Contains(got, "twin") {
-		t.Errorf("%q", got)
+}
+
+// A Go with another name and the same files is used.
+func TestSameFilesOfAnotherGo(t *testing.T) {
+	w := newWorld(t)
+	w.GOVERSION = "go1.1"
+	mustBuild(t, w, worldFiles(), worldPatches(), true)
+	if got := read(t, filepath.Dir(w.GOMOD), "build", "patch", "overlay.json"); !strings.Contains(got, "a.go") {
+		t.Errorf("overlay %s", got)
+	}
+}
+
+// The Makefile builds with the Go that go.mod names.
+func TestGoOfTheModule(t *testing.T) {
+	if text := read(t, "..", "..", "go.mod"); !strings.Contains(text, "\ntoolchain "+goVersion+"\n") {
+		t.Errorf("go.mod has no line toolchain %s", goVersion)
 	}
 }

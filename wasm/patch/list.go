@@ -17,14 +17,13 @@ type patch struct {
 // Files of Go itself are not copied: `go build -overlay` puts them in. std are the files that are linked
 // into the module; linker are files of the linker, which is built for the purpose.
 //
-// They make the module leaner and are not needed for it to work, so that another Go than goVersion, in
-// which the files differ, only costs a warning. All are taken or none.
+// Another Go than goVersion is used if it has the same files. If it has not, it is refused: see otherGoError.
 const (
 	std    = "std"
 	linker = "cmd"
 )
 
-// goVersion is the Go whose files the sums of std and linker belong to.
+// goVersion is the Go whose files the sums of std and linker belong to. The line toolchain of go.mod names it, too.
 const goVersion = "go1.26.8"
 
 // patches is everything that differs from upstream in a js/wasm build, sorted by module and file.

@@ -37,14 +37,13 @@ exec "$tool" "$@"
 // it is left out where little time is spent, in generated code and in what runs at start, and kept in what
 // every request runs through.
 //
-// The tag resumable says that the changes to Go itself are in, which wasm/boundary's snapshots need.
+// The tag resumable says that the changes to Go itself are in: the native build of the same packages has none.
 const goScript = `#!/bin/sh
 # Made by wasm/patch: the go command for js/wasm. Takes a subcommand, build, test, vet or list, and its arguments.
 patch=$(CDPATH= cd -- "${0%/*}" && pwd)
 subcommand=$1
 shift
-tags=grpcnotrace${KUBETAB_TAGS:+,$KUBETAB_TAGS}
-[ ! -x "$patch/link" ] || tags=$tags,resumable
+tags=grpcnotrace,resumable${KUBETAB_TAGS:+,$KUBETAB_TAGS}
 exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=$tags -buildvcs=false -trimpath \
 	-modfile="$patch/go.mod" -overlay="$patch/overlay.json" -toolexec="'$patch/toolexec'" \
 	-gcflags=k8s.io/...=-l -gcflags=k8s.io/apimachinery/...= -gcflags=k8s.io/apiserver/...= \
@@ -54,21 +53,31 @@ exec env GOOS=js GOARCH=wasm GOFLAGS= go "$subcommand" -tags=$tags -buildvcs=fal
 	"$@"
 `
 
+// otherGoError refuses a Go in which a file differs that the module needs changed. A module without the changes would
+// work after a fashion: it would start for eight seconds instead of resuming a snapshot, and a loop in the terminal
+// would end it.
+type otherGoError struct{ drift *driftError }
+
+func (e *otherGoError) Error() string {
+	return fmt.Sprintf("%s cannot build the module, which needs a changed runtime and linker: %s has another %s than %s, for which the changes are written.\n"+
+		"Use %s, which the go command fetches by itself: make does so, and elsewhere set GOTOOLCHAIN=%s. To move the changes to %s, see docs/toolchain.md.",
+		e.drift.version, e.drift.version, e.drift.patch.file, goVersion, goVersion, goVersion, e.drift.version)
+}
+
+func (e *otherGoError) Unwrap() error { return e.drift }
+
 // plantGo writes what changes Go itself: overlay.json with the standard library's files in std/, the linker
 // and the two scripts. final is where tmp will be renamed to: the overlay holds absolute names.
 //
-// A Go with other files than those on the list is used as it is, with a warning.
-// Errors: a go command that fails; I/O errors; a diff that does not apply to a file whose sum is right.
+// Errors: *otherGoError; a go command that fails; I/O errors; a diff that does not apply to a file whose sum is right.
 func plantGo(g goEnv, tmp, final string, ours fs.FS, stdPatches, linkerPatches []patch) error {
 	src := filepath.Join(g.GOROOT, "src")
-	var drift *driftError
 	inStd, err := plantOverlay(src, g.GOVERSION, filepath.Join(tmp, "std"), filepath.Join(final, "std"), ours, stdPatches)
 	if err == nil && len(linkerPatches) > 0 {
 		err = buildLinker(src, g.GOVERSION, tmp, ours, linkerPatches)
 	}
-	if errors.As(err, &drift) {
-		fmt.Fprintf(os.Stderr, "patch: the module will work but need 37 MB more memory, and there can be no snapshot of it: its linker is written for %s.\n\t%v\n", goVersion, drift)
-		inStd, err = nil, os.RemoveAll(filepath.Join(tmp, "link"))
+	if drift := (*driftError)(nil); errors.As(err, &drift) {
+		return &otherGoError{drift}
 	}
 	if err != nil {
 		return err

@@ -182,16 +182,10 @@ export class NamesError extends SnapshotError {
   }
 }
 
-/** The module was linked by a Go that wasm/patch has no changes for: what it keeps in its globals cannot be read. */
-export class NoGlobalsError extends SnapshotError {
-  name = 'NoGlobalsError';
-  message = 'the module does not export its globals: wasm/patch has no changes for the Go that linked it';
-}
-
-/** @throws {NoGlobalsError} */
+/** @throws {SnapshotError} for a module that was not linked by what wasm/patch makes of Go */
 export function registers(instance) {
   const globals = Object.entries(instance.exports).filter(([name, item]) => item instanceof WebAssembly.Global && !name.startsWith(MARK));
-  if (globals.length === 0) throw new NoGlobalsError();
+  if (globals.length === 0) throw new SnapshotError('the module does not export its globals: it must be linked by build/patch/go');
   return Object.fromEntries(globals.map(([name, { value }]) => [name, String(value)]));
 }
 

@@ -10,14 +10,13 @@
 //
 // The objects that every cluster is born with were created some minutes before the date. The same module, date and settings make
 // the same snapshot, byte for byte. Ends with 1 when the engine does not come to rest or cannot be frozen, with 2 on a
-// wrong flag, with 3 when --kept has added something; with 0 and a warning where the module was linked by a Go that leaves no
-// way to: the page does without.
+// wrong flag, with 3 when --kept has added something.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { NamesError, NoGlobalsError } from './freeze.mjs';
+import { NamesError } from './freeze.mjs';
 import { named, parked } from './parked.mjs';
 import { takeSnapshot } from './take.mjs';
 
@@ -76,7 +75,5 @@ try {
     writeFileSync(options.kept, JSON.stringify({ slots, names: all }));
     process.exit(3);
   }
-  if (!(error instanceof NoGlobalsError)) process.exit(1);
-  await rm(options.out, { force: true });
-  process.exit(0);
+  process.exit(1);
 }

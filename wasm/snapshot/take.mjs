@@ -24,7 +24,7 @@ const BEFORE = START + 2 * SETTLE + 3 * LET_GO;
  * @param {number} [options.date] in ms since 1970: what its wall clock shows in the end, or some minutes less
  * @param {(memory: Uint8Array) => void} [options.onMemory] called with the memory that is in it
  * @returns {Promise<Uint8Array>} the same for the same arguments
- * @throws {SnapshotError} when it cannot be frozen; NoGlobalsError when that is for the Go it was linked by
+ * @throws {SnapshotError} when it cannot be frozen
  * @throws {Error} when it does not come to rest, or ends; with its log
  */
 export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {

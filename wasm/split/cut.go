@@ -195,5 +195,5 @@ func (c *cutter) findStandIns() error {
 	return nil
 }
 
-// errNoGlobals: wasm/patch has no changes for the Go that linked the module.
-var errNoGlobals = errors.New("the module does not export its globals, which the rest needs")
+// errNoGlobals: the module was not linked by what wasm/patch makes of Go.
+var errNoGlobals = errors.New("the module does not export its globals, which the rest needs: it must be linked by build/patch/go")

@@ -95,7 +95,7 @@ func (o options) run(file string) error {
 	case o.called != "":
 		return o.makeProfile(m)
 	case o.profile != "":
-		return o.cut(m, whole)
+		return o.cut(m)
 	}
 	return errors.New("nothing to do: -profile, -mark or -called")
 }
@@ -109,7 +109,7 @@ func printName(m *module, slot int) error {
 	return nil
 }
 
-func (o options) cut(m *module, whole []byte) error {
+func (o options) cut(m *module) error {
 	hot, err := readProfileFile(o.profile)
 	if err != nil {
 		return err
@@ -131,10 +131,6 @@ func (o options) cut(m *module, whole []byte) error {
 		}
 	}
 	made, err := cut(m, partOf, parked)
-	if errors.Is(err, errNoGlobals) {
-		fmt.Fprintf(os.Stderr, "split: the module stays whole: %v\n", err)
-		return errors.Join(os.WriteFile(o.out, whole, 0o644), os.RemoveAll(o.rest), os.RemoveAll(o.soon))
-	}
 	if err != nil {
 		return err
 	}
