@@ -136,18 +136,37 @@ export async function freeze({ go, instance, world, memory, gone, module, before
 }
 
 /**
- * Zeroes what runtime.Caller has left of the rest's functions in slots of live stacks that nobody reads any more: Frames, of
- * these words. func points to what is known of the function, and so does known.
- *
- *     pc  func  name  length  0 0 (file)  0 (line)  first line  entry  known  module
+ * Zeroes what runtime.Caller has left of the rest's functions in slots of live stacks that nobody reads any more: values of
+ * runtime.Frame. Its field Func points to what is known of the function, and so does its field funcInfo.
  */
 function forgetFrames({ from, to }, memory) {
   const words = new Uint32Array(memory.buffer, 0, memory.length / 4);
-  const [FUNC, NAME, KNOWN, SIZE] = [2, 4, 18, 22];
+  const frame = frameLayout(memory);
   const isGone = (at) => words[at] >= from && words[at] < to && words[at + 1] === 0;
-  for (let i = 0; i + SIZE <= words.length; i += 2) {
-    if (isGone(i + FUNC) && isGone(i + NAME) && words[i + KNOWN] === words[i + FUNC]) words.fill(0, i, i + SIZE);
+  for (let i = 0; i + frame.size <= words.length; i += 2) {
+    if (isGone(i + frame.func) && isGone(i + frame.name) && words[i + frame.known] === words[i + frame.func]) words.fill(0, i, i + frame.size);
   }
+}
+
+// How kubetabTables begins, what is in front of its layout: see wasm/split/layout.go.
+const TABLES_MARK = '\0kubetab\0.tables';
+const TABLES_LAYOUT = 8 * 11;
+
+/**
+ * The size of a runtime.Frame, and where its fields Func, Function and funcInfo are, in words of 32 bits: the first rows of
+ * what the runtime tells of its layout.
+ *
+ * @throws {SnapshotError} where the runtime tells nothing, or what cannot be a Frame
+ */
+function frameLayout(memory) {
+  const at = Buffer.from(memory.buffer, memory.byteOffset, memory.length).indexOf(TABLES_MARK, 0, 'latin1');
+  if (at < 0) throw new SnapshotError('the runtime does not tell its layout: the module must be linked by build/patch/go');
+  const row = (i) => Number(new DataView(memory.buffer, memory.byteOffset + at + TABLES_LAYOUT).getBigUint64(8 * i, true)) / 4;
+  const [size, func, name, known] = [0, 1, 2, 3].map(row);
+  if (![func, name, known].every((field) => field > 0 && field % 2 === 0 && field < size)) {
+    throw new SnapshotError(`the runtime tells ${[size, func, name, known]} of its Frame`);
+  }
+  return { size, func, name, known };
 }
 
 /**

@@ -1,7 +1,8 @@
 // Which functions are on stacks, or named in memory.
 
 // A program counter of Go's on wasm is the function's slot in the table, shifted by so many bits, and the block within it
-// that is to be entered: never the first, where a call begins, for one that has been called and will go on.
+// that is to be entered: never the first, where a call begins, for one that has been called and will go on. wasm/split refuses a
+// module in which it is not.
 const BLOCK_BITS = 16;
 
 /** The least of them: cmd/link counts functions from 0x1000 on. */

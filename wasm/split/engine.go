@@ -145,7 +145,7 @@ type absent struct {
 //
 //	slot = called
 //	if !fetch(slot, 0) {
-//		ret = slot<<16 | block    // the pc
+//		ret = slot<<blockBits | block    // the pc
 //		if block != 0 { push ret }
 //		if park(0) { return 1 }   // to wasm_pc_f_loop, which calls the function when the goroutine goes on
 //		if block != 0 { pop }
@@ -167,7 +167,7 @@ func (a absent) body() []byte {
 	op(opLocalTee, slot, opI32Const, 0)
 	with(opCall, a.fetch)
 	op(opI32Eqz, opIf, noResult)
-	op(opLocalGet, slot, opI64ExtendI32U, opI64Const, 16, opI64Shl, opLocalGet, block, opI64ExtendI32U, opI64Or)
+	op(opLocalGet, slot, opI64ExtendI32U, opI64Const, blockBits, opI64Shl, opLocalGet, block, opI64ExtendI32U, opI64Or)
 	with(opGlobalSet, a.ret)
 	op(opLocalGet, block, opIf, noResult)
 	move(opI32Sub)

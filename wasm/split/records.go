@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -12,35 +11,16 @@ import (
 // called: on a stack, that is. Here is found where in memory it lies, and in
 // tables.go it is moved.
 //
-// The layout is that of runtime/symtab.go and runtime2.go: pcHeader, moduledata,
-// _func.
+// layout.go has where the runtime keeps what: pcHeader, moduledata, _func.
 
-// firstOffset is where in the table's header the offsets of its parts are, which are
-// relative to it.
-const firstOffset = 32
-
-// Offsets in a function's record, and what there is in moduledata, in words of 8
-// bytes.
-const (
-	recordSize     = 44 // without the offsets that follow
-	recordName     = 4
-	recordPCSP     = 16
-	recordPCFile   = 20
-	recordPCLine   = 24
-	recordNPCData  = 28
-	recordNFunc    = 43 // one byte
-	moduleNames    = 1  // the slice funcnametab
-	moduleFuncData = 40 // gofunc
-	moduleWords    = 42
-	noFuncData     = 1<<32 - 1
-	inlineTree     = 3  // which of a function's funcdata has the calls that were inlined
-	inlinedCall    = 16 // the size of one
-	inlinedName    = 4
-)
+// noFuncData is the offset of funcdata that a function does not have.
+const noFuncData = 1<<32 - 1
 
 // functionTable is what is found through Go's function table.
 type functionTable struct {
+	layout
 	image                    []byte
+	variables                int // the address of kubetabTables
 	start                    int // of the table, in memory
 	module                   int // the address of moduledata
 	names, lines, records    int // addresses: funcnametab, pctab, pclntable
@@ -57,20 +37,22 @@ func (t *functionTable) word(address int) int {
 	return int(binary.LittleEndian.Uint64(t.image[address:]))
 }
 
-func (t *functionTable) record(f int) int { return t.records + t.at(t.records+8*f+4) }
+func (t *functionTable) record(f int) int {
+	return t.records + t.at(t.records+t.entrySize*f+t.entryRecord)
+}
 
 // recordEnd is where the record of function f ends.
 func (t *functionTable) recordEnd(f int) int {
 	r := t.record(f)
-	return r + recordSize + 4*(t.at(r+recordNPCData)+int(t.image[r+recordNFunc]))
+	return r + t.recordSize + 4*(t.at(r+t.recordNPCData)+int(t.image[r+t.recordNFunc]))
 }
 
 // funcData calls see with the address of each map of stack slots and the like
 // that function f has, and its kind.
 func (t *functionTable) funcData(f int, see func(kind, address int)) {
 	r := t.record(f)
-	first := r + recordSize + 4*t.at(r+recordNPCData)
-	for i := range int(t.image[r+recordNFunc]) {
+	first := r + t.recordSize + 4*t.at(r+t.recordNPCData)
+	for i := range int(t.image[r+t.recordNFunc]) {
 		if offset := t.at(first + 4*i); offset != noFuncData {
 			see(i, t.firstFuncData+offset)
 		}
@@ -95,41 +77,41 @@ func (m *module) findTable() (*functionTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	image = append(image, make([]byte, 8*moduleWords)...)
-	t := &functionTable{image: image, functions: len(m.functions)}
+	variables, l, err := readLayout(image)
+	if err != nil {
+		return nil, err
+	}
+	image = append(image, make([]byte, l.moduleSize)...) // zeros at the end are in no data segment
+	t := &functionTable{layout: l, image: image, variables: variables, functions: len(m.functions)}
 	err = m.searchTable(image, func(start int) bool {
 		t.start = start
-		return t.word(start+8) == len(m.functions)
+		return t.word(start+t.headerFunctions) == len(m.functions)
 	})
 	if err != nil {
 		return nil, err
 	}
-	t.names = t.start + t.word(t.start+firstOffset)
-	t.lines = t.start + t.word(t.start+firstOffset+24)
-	t.records = t.start + t.word(t.start+firstOffset+32)
-
-	// moduledata begins with the table's address and its names'.
-	pointer := binary.LittleEndian.AppendUint64(nil, uint64(t.start))
-	for at := 0; ; at++ {
-		next := bytes.Index(image[at:], pointer)
-		if next < 0 {
-			return nil, errors.New("no moduledata")
-		}
-		at += next
-		if at%8 == 0 && at+8*moduleWords <= len(image) && t.word(at+8*moduleNames) == t.names {
-			t.module = at
-			t.firstFuncData = t.word(at + 8*moduleFuncData)
-			break
-		}
+	t.names = t.start + t.word(t.start+t.headerNames)
+	t.lines = t.start + t.word(t.start+t.headerLines)
+	t.records = t.start + t.word(t.start+t.headerRecords)
+	t.module = t.variable(tablesFirst)
+	if t.module <= 0 || t.module+t.moduleSize > len(image) || t.known(t.moduleHeader) != t.start || t.known(t.moduleNames) != t.names {
+		return nil, errors.New("moduledata does not refer to the function table")
 	}
+	t.firstFuncData = t.known(t.moduleFuncData)
 	if !slices.IsSorted([]int{t.start, t.names, t.lines, t.records, len(image)}) || t.firstFuncData <= 0 || t.firstFuncData >= len(image) {
-		return nil, errors.New("the function table does not have the layout that this knows")
+		return nil, errors.New("the parts of the function table are in another order than Go's linker writes them")
 	}
 	return t, nil
 }
 
+// variable is a word of kubetabTables.
+func (t *functionTable) variable(word int) int { return t.word(t.variables + 8*word) }
+
+// known is a word of moduledata.
+func (t *functionTable) known(offset int) int { return t.word(t.module + offset) }
+
 // isName reports whether a function's name is at an address: that of one which is
 // only inlined is in no record.
 func (t *functionTable) isName(address int) bool {
-	return address > t.names && address < t.names+t.word(t.module+8*(moduleNames+1)) && t.image[address-1] == 0
+	return address > t.names && address < t.names+t.known(t.moduleNames+8) && t.image[address-1] == 0
 }

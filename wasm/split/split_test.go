@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -127,6 +131,75 @@ func TestProfilesAreReadAsWritten(t *testing.T) {
 	for _, text := range []string{"\tF\n", "a\n", "a:\n\tF\na:\n"} {
 		if _, err := readProfile(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is a profile", text)
+		}
+	}
+}
+
+// The rows that the runtime tells are those that layout.go reads, in the same order.
+func TestLayoutHasTheRowsOfTheRuntime(t *testing.T) {
+	diff, err := os.ReadFile("../patch/_diffs/std/runtime/symtab.go.diff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(diff), "+\tlayout: [...]uintptr{\n")
+	list, _, closed := strings.Cut(list, "+\t},\n")
+	if !found || !closed {
+		t.Fatal("kubetabTables has no layout")
+	}
+	var told, read []string
+	for line := range strings.Lines(list) {
+		told = append(told, strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(line, "+")), ","))
+	}
+	for _, row := range new(layout).rows() {
+		read = append(read, row.written)
+	}
+	if !slices.Equal(told, read) {
+		t.Errorf("the runtime tells\n%s\nand layout.go reads\n%s", strings.Join(told, "\n"), strings.Join(read, "\n"))
+	}
+	if !strings.Contains(string(diff), fmt.Sprintf("const kubetabRows = %d\n", len(read))) {
+		t.Errorf("kubetabRows is not %d", len(read))
+	}
+}
+
+// tellsLayout makes memory with a kubetabTables whose layout is that of the Go that wasm/patch changes.
+func tellsLayout(change func(l *layout)) []byte {
+	l := layout{
+		frameSize: 88, frameFunc: 8, frameName: 16, frameKnown: 72,
+		headerFunctions: 8, headerNames: 32, headerUnits: 40, headerFiles: 48, headerLines: 56, headerRecords: 64,
+		entrySize: 8, entryRecord: 4, recordSize: 44, recordName: 4, moduleSize: 600,
+	}
+	change(&l)
+	rows := l.rows()
+	memory := make([]byte, 16+8*(tablesLayout+len(rows)))
+	copy(memory[16:], tablesMark)
+	binary.LittleEndian.PutUint64(memory[16+8*tablesRows:], uint64(len(rows)))
+	for i, row := range rows {
+		binary.LittleEndian.PutUint64(memory[16+8*(tablesLayout+i):], uint64(*row.to))
+	}
+	return memory
+}
+
+func TestLayoutIsRead(t *testing.T) {
+	at, l, err := readLayout(tellsLayout(func(*layout) {}))
+	if err != nil || at != 16 || l.frameKnown != 72 || l.headerRecords != 64 || l.moduleSize != 600 {
+		t.Errorf("%d, %+v, %v", at, l, err)
+	}
+}
+
+// A module is refused whose runtime has a layout that wasm/split cannot work with.
+func TestLayoutsThatAreRefused(t *testing.T) {
+	short := tellsLayout(func(*layout) {})
+	binary.LittleEndian.PutUint64(short[16+8*tablesRows:], 40)
+	for name, memory := range map[string][]byte{
+		"an entry of another size":   tellsLayout(func(l *layout) { l.entrySize = 16 }),
+		"an entry in another order":  tellsLayout(func(l *layout) { l.entryFunction, l.entryRecord = 4, 0 }),
+		"a record that begins other": tellsLayout(func(l *layout) { l.recordEntry = 4 }),
+		"other rows":                 short,
+		"none":                       make([]byte, 4096),
+		"one that is torn":           short[:100],
+	} {
+		if _, _, err := readLayout(memory); err == nil {
+			t.Errorf("%s is not refused", name)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 // by one, and a loop of a millisecond makes the row again. Each record says which function it is of, and both indexes are filled when their
 // part is instantiated; see arrival.go.
 type tables struct {
+	layout
 	image                       []byte // memory as the engine's data makes it
 	block                       []byte // what the rest brings: so many bytes as brought says, and then those that are late
 	brought                     int
@@ -53,37 +54,6 @@ type store struct {
 }
 
 const memoryPage = 64 << 10
-
-// tablesMark is how kubetabTables begins. What follows are words.
-var tablesMark = []byte("\x00kubetab\x00.tables")
-
-const (
-	tablesFree = 2 + iota
-	tablesFreeEnd
-	tablesBehind
-	tablesFirst
-	tablesRest
-	tablesNext
-	tablesBloc
-	tablesBlocMax
-	tablesWords
-)
-
-// Words of moduledata beside those of records.go; a slice is three.
-const (
-	moduleHeader   = 0
-	moduleUnits    = 4
-	moduleFiles    = 7
-	moduleLines    = 10
-	moduleRecords  = 13
-	moduleIndex    = 16
-	modulePC       = 20 // minpc, maxpc, text, etext
-	moduleEnd      = 34
-	moduleConst    = 39
-	moduleTableEnd = 41
-	moduleFlags    = 67 // hasmain and bad, a byte each
-	moduleBad      = 1 << 8
-)
 
 // knowledge is what is known of the functions of one part.
 type knowledge struct {
@@ -137,8 +107,8 @@ func (k *knowledge) addMap(address int) int {
 	if !k.data[address].isTree {
 		return at
 	}
-	for tree := k.maps[at:]; len(tree) >= inlinedCall; tree = tree[inlinedCall:] {
-		field := tree[inlinedName:]
+	for tree := k.maps[at:]; len(tree) >= k.t.inlinedSize; tree = tree[k.t.inlinedSize:] {
+		field := tree[k.t.inlinedName:]
 		// What lies between the tree and the next symbol may look like a part of it.
 		if name := k.t.names + int(binary.LittleEndian.Uint32(field)); k.t.isName(name) {
 			binary.LittleEndian.PutUint32(field, uint32(k.addName(name)))
@@ -164,16 +134,16 @@ func (k *knowledge) addRecord(f int) int {
 		}
 		return k.addLines(k.t.lines + value)
 	}
-	change(recordName, func(value int) int { return k.addName(k.t.names + value) })
-	for _, field := range []int{recordPCSP, recordPCFile, recordPCLine} {
+	change(k.t.recordName, func(value int) int { return k.addName(k.t.names + value) })
+	for _, field := range []int{k.t.recordPCSP, k.t.recordPCFile, k.t.recordPCLine} {
 		change(field, lines)
 	}
-	field := recordSize
-	for range k.t.at(from + recordNPCData) {
+	field := k.t.recordSize
+	for range k.t.at(from + k.t.recordNPCData) {
 		change(field, lines)
 		field += 4
 	}
-	for range int(k.t.image[from+recordNFunc]) {
+	for range int(k.t.image[from+k.t.recordNFunc]) {
 		change(field, func(value int) int {
 			if value == noFuncData {
 				return noFuncData
@@ -196,16 +166,8 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	variables := bytes.Index(t.image, tablesMark)
-	if variables < 0 || variables+8*tablesWords > len(t.image) {
-		return nil, errors.New("no kubetabTables: wasm/patch has no changes for the Go that linked it")
-	}
-	variable := func(word int) int { return t.word(variables + 8*word) }
-	first, rest := variable(tablesFirst), variable(tablesRest)
-	if first != t.module {
-		return nil, errors.New("kubetabTables does not have the layout that this knows")
-	}
-	known := func(word int) int { return t.word(first + 8*word) }
+	first, rest := t.module, t.variable(tablesRest)
+	known := t.known
 
 	data := map[int]datum{}
 	for f := range t.functions {
@@ -213,10 +175,10 @@ func (m *module) tables(keep []bool) (*tables, error) {
 			return nil, fmt.Errorf("the record of function %d is not in the table", f)
 		}
 		t.funcData(f, func(kind, address int) {
-			data[address] = datum{isTree: data[address].isTree || kind == inlineTree}
+			data[address] = datum{isTree: data[address].isTree || kind == t.inlineTree}
 		})
 	}
-	end := known(moduleTableEnd)
+	end := known(t.moduleTableEnd)
 	for _, address := range slices.Backward(slices.Sorted(maps.Keys(data))) {
 		data[address] = datum{end, data[address].isTree}
 		end = address
@@ -225,13 +187,16 @@ func (m *module) tables(keep []bool) (*tables, error) {
 
 	// The index has an entry for each function and one more, which stays, and then
 	// comes an empty record, for functions of a rest that is not there.
-	indexSize := 8 * (t.functions + 1)
-	firstRecord := indexSize + (recordSize+7)/8*8
+	indexSize := t.entrySize * (t.functions + 1)
+	firstRecord := indexSize + (t.recordSize+7)/8*8
 	engine.records = make([]byte, firstRecord)
-	copy(engine.records[indexSize-8:], t.image[t.records+indexSize-8:t.records+indexSize])
+	copy(engine.records[indexSize-t.entrySize:], t.image[t.records+indexSize-t.entrySize:t.records+indexSize])
 	firstEntry := t.at(t.records)
+	if err := m.checkSlots(t, firstEntry); err != nil {
+		return nil, err
+	}
 	for f, kept := range keep {
-		if t.at(t.records+8*f) != firstEntry+f || t.at(t.record(f)) != firstEntry+f {
+		if t.at(t.records+t.entrySize*f) != firstEntry+f || t.at(t.record(f)) != firstEntry+f {
 			return nil, errors.New("the function table does not have the functions in their order: not one of Go's linker")
 		}
 		if kept {
@@ -242,72 +207,100 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	}
 
 	image := bytes.Clone(t.image)
-	w := &placing{image: image, at: t.names, end: known(moduleTableEnd)}
+	w := &placing{image: image, at: t.names, end: known(t.moduleTableEnd)}
 	clear(image[w.at:w.end])
-	set := func(word, value int) { binary.LittleEndian.PutUint64(image[first+8*word:], uint64(value)) }
-	setHeader := func(word, address int) {
-		binary.LittleEndian.PutUint64(image[t.start+firstOffset+8*word:], uint64(address-t.start))
+	set := func(offset, value int) { binary.LittleEndian.PutUint64(image[first+offset:], uint64(value)) }
+	setHeader := func(offset, address int) {
+		binary.LittleEndian.PutUint64(image[t.start+offset:], uint64(address-t.start))
 	}
-	place := func(word, ofHeader int, content []byte) {
+	place := func(offset, ofHeader int, content []byte) {
 		address := w.place(content)
-		set(word, address)
-		set(word+1, len(content))
-		set(word+2, len(content))
+		set(offset, address)
+		set(offset+8, len(content))
+		set(offset+16, len(content))
 		setHeader(ofHeader, address)
 	}
-	place(moduleNames, 0, engine.names)
-	files := known(moduleUnits) // and what belongs to them
+	place(t.moduleNames, t.headerNames, engine.names)
+	files := known(t.moduleUnits) // and what belongs to them
 	moved := w.place(t.image[files:t.lines]) - files
-	for i, word := range []int{moduleUnits, moduleFiles} {
-		set(word, known(word)+moved)
-		setHeader(1+i, known(word)+moved)
+	for _, each := range []struct{ module, header int }{{t.moduleUnits, t.headerUnits}, {t.moduleFiles, t.headerFiles}} {
+		set(each.module, known(each.module)+moved)
+		setHeader(each.header, known(each.module)+moved)
 	}
-	place(moduleLines, 3, engine.lines)
-	set(moduleFuncData, w.place(engine.maps))
-	place(moduleRecords, 4, engine.records)
+	place(t.moduleLines, t.headerLines, engine.lines)
+	set(t.moduleFuncData, w.place(engine.maps))
+	place(t.moduleRecords, t.headerRecords, engine.records)
 	indexed := w.at - len(engine.records)
-	set(moduleIndex, indexed)
+	set(t.moduleIndex, indexed)
 	if w.at > w.end {
 		return nil, errors.New("the engine's tables need more room than there is")
 	}
 	if from, to := (w.at+memoryPage-1)/memoryPage*memoryPage, w.end/memoryPage*memoryPage; from < to {
-		binary.LittleEndian.PutUint64(image[variables+8*tablesFree:], uint64(from))
-		binary.LittleEndian.PutUint64(image[variables+8*tablesFreeEnd:], uint64(to))
+		binary.LittleEndian.PutUint64(image[t.variables+8*tablesFree:], uint64(from))
+		binary.LittleEndian.PutUint64(image[t.variables+8*tablesFreeEnd:], uint64(to))
 	}
 
-	made := &tables{image: image[:len(image)-8*moduleWords], firstEntry: firstEntry, next: variable(tablesNext), bloc: variable(tablesBloc), blocMax: variable(tablesBlocMax), behind: variables + 8*tablesBehind, end: known(moduleEnd)}
-	in := &placing{}
-	bring := func(word int, content []byte) {
-		made.stores = append(made.stores,
-			store{rest + 8*word, in.place(content), true},
-			store{rest + 8*word + 8, len(content), false},
-			store{rest + 8*word + 16, len(content), false})
+	made := &tables{
+		layout: t.layout, image: image[:len(image)-t.moduleSize], firstEntry: firstEntry, end: known(t.moduleEnd),
+		next: t.variable(tablesNext), bloc: t.variable(tablesBloc), blocMax: t.variable(tablesBlocMax), behind: t.variables + 8*tablesBehind,
 	}
-	bring(moduleNames, other.names)
-	bring(moduleLines, other.lines)
-	made.stores = append(made.stores, store{rest + 8*moduleFuncData, in.place(other.maps), true})
-	bring(moduleRecords, other.records)
-	made.stores = append(made.stores, store{rest + 8*moduleTableEnd, in.at, true})
+	in := &placing{}
+	bring := func(offset int, content []byte) {
+		made.stores = append(made.stores,
+			store{rest + offset, in.place(content), true},
+			store{rest + offset + 8, len(content), false},
+			store{rest + offset + 16, len(content), false})
+	}
+	bring(t.moduleNames, other.names)
+	bring(t.moduleLines, other.lines)
+	made.stores = append(made.stores, store{rest + t.moduleFuncData, in.place(other.maps), true})
+	bring(t.moduleRecords, other.records)
+	made.stores = append(made.stores, store{rest + t.moduleTableEnd, in.at, true})
 	made.block = in.image
 	made.engine = index{address: indexed, base: indexed, records: indexed + firstRecord, end: w.at, functions: t.functions}
 	records := in.at - len(other.records)
 	made.rest = index{address: (in.at + 7) / 8 * 8, base: records, records: records, end: in.at, functions: t.functions}
 	made.room = made.rest.address + indexSize
 	made.stores = append(made.stores,
-		store{rest + 8*moduleIndex, made.rest.address, true},
-		store{rest + 8*moduleIndex + 8, t.functions + 1, false},
-		store{rest + 8*moduleIndex + 16, t.functions + 1, false})
+		store{rest + t.moduleIndex, made.rest.address, true},
+		store{rest + t.moduleIndex + 8, t.functions + 1, false},
+		store{rest + t.moduleIndex + 16, t.functions + 1, false})
 	// The others are as the engine's. The runtime may only now begin, and verify what it finds; of a bad one it does not
 	// expect data.
-	for _, same := range []struct{ word, count int }{{moduleHeader, 1}, {moduleUnits, 3}, {moduleFiles, 3}, {modulePC, 4}, {moduleConst, 1}} {
-		for word := same.word; word < same.word+same.count; word++ {
-			value := int(binary.LittleEndian.Uint64(image[first+8*word:]))
-			made.stores = append(made.stores, store{rest + 8*word, value, false})
+	const pointer, slice = 8, 24
+	for _, same := range []struct{ offset, size int }{
+		{t.moduleHeader, pointer},
+		{t.moduleUnits, slice},
+		{t.moduleFiles, slice},
+		{t.moduleMinPC, pointer},
+		{t.moduleMaxPC, pointer},
+		{t.moduleText, pointer},
+		{t.moduleTextEnd, pointer},
+		{t.moduleConst, pointer},
+	} {
+		for offset := same.offset; offset < same.offset+same.size; offset += 8 {
+			value := int(binary.LittleEndian.Uint64(image[first+offset:]))
+			made.stores = append(made.stores, store{rest + offset, value, false})
 		}
 	}
-	made.stores = append(made.stores, store{rest + 8*moduleFlags, moduleBad, false})
+	// bad is a byte of a word of flags, all of which are false otherwise.
+	made.stores = append(made.stores, store{rest + t.moduleBad/8*8, 1 << (8 * (t.moduleBad % 8)), false})
 	made.stores = append(made.stores, store{made.next, rest, false})
 	return made, made.takeBytes()
+}
+
+// blockBits is how far a program counter is from the slot of its function: below are the blocks of the function.
+// wasm/snapshot/parked.mjs has it, too.
+const blockBits = 16
+
+// checkSlots says whether the functions have the slots in the table that their entries name, and program counters are what
+// the parts of the module and wasm/snapshot take them for.
+func (m *module) checkSlots(t *functionTable, firstEntry int) error {
+	if firstEntry != m.offset || t.known(t.moduleMinPC) != firstEntry<<blockBits {
+		return fmt.Errorf("the first function is entry %#x of the index, in slot %#x, and the first program counter is %#x: wasm/split is written for slots and %d bits",
+			firstEntry, m.offset, t.known(t.moduleMinPC), blockBits)
+	}
+	return nil
 }
 
 // takeBytes moves the bytes of which marks tell from the image to the end of the
