@@ -166,7 +166,7 @@ JOBS ?= 2
 .PHONY: test
 test: ## everything that must pass before a change lands; says at its end where the time went
 	@mkdir -p build/log && : >build/log/steps; \
-	trap 'scripts/times' EXIT; \
+	trap 'scripts/times || exit 1' EXIT; \
 	$(MAKE) setup chromium; \
 	$(MAKE) -j2 build check; \
 	$(MAKE) BUILT=1 test-server; \
