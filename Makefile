@@ -169,13 +169,11 @@ test: ## everything that must pass before a change lands; says at its end where 
 	trap 'scripts/times || exit 1' EXIT; \
 	$(MAKE) setup chromium; \
 	$(MAKE) -j2 build check; \
-	$(MAKE) BUILT=1 test-server; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests
 
 # They begin in this order, the longest first: a target that still had something to build would give its place away.
-# The stories are alone: kubectl, which they run, waits for /openapi/v2 for 32 s and no longer.
 .PHONY: all-tests
-all-tests: test-web test-transcripts test-lessons test-shell test-analyze test-race test-js test-edge test-go
+all-tests: test-web test-server test-lessons test-transcripts test-shell test-analyze test-race test-js test-edge test-go
 
 .PHONY: check check-text check-go check-js check-web check-size
 check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
@@ -268,8 +266,8 @@ test-web: $(call needs,page chromium)
 	@scripts/step "tests of the page" npm test --silent -w web
 	@scripts/step "lay out the page for a static host" env KUBETAB_TARGET=plain npm run --silent build -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
-test-timing: $(call needs,page chromium) ## the tests that measure time, with nothing beside them
-	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core -run '^TestManyPods$$'
+test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
+	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./server -run '^(TestManyPods|TestIdleTakesLittle)$$'
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
 .PHONY: test-browsers

@@ -28,6 +28,7 @@ import (
 )
 
 func TestKubeconfigIsTheAdministrators(t *testing.T) {
+	t.Parallel()
 	p := startKubetab(t)
 	info, err := os.Stat(p.Kubeconfig)
 	if err != nil || info.Mode() != 0o600 {
@@ -98,6 +99,7 @@ func TestKubeconfigIsTheAdministrators(t *testing.T) {
 
 // A client certificate signed by our authority names its user and groups, as in a cluster made by kubeadm.
 func TestClientCertificate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := startKubetab(t, "--data-dir", dir)
 	admin := restConfig(t, p)
@@ -165,6 +167,7 @@ func clientCertificate(t *testing.T, parent *x509.Certificate, parentKey any) (c
 }
 
 func TestPageAddress(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html>"), 0o644); err != nil {
 		t.Fatal(err)
@@ -190,6 +193,7 @@ func TestPageAddress(t *testing.T) {
 }
 
 func TestFlagsReachTheEngine(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens, log := filepath.Join(dir, "tokens.csv"), filepath.Join(dir, "audit.log")
 	if err := os.WriteFile(tokens, []byte("sesame,ali,7,\"cave,team\"\n"), 0o600); err != nil {

@@ -67,6 +67,7 @@ func save(t *testing.T, p *process.Process, args ...string) string {
 
 // TestBundle: a cluster that is saved and served again is the same object by object, in memory and in a folder.
 func TestBundle(t *testing.T) {
+	t.Parallel()
 	first := startKubetab(t)
 	client := clientset(t, restConfig(t, first))
 	ctx := t.Context()
@@ -132,6 +133,7 @@ func TestBundle(t *testing.T) {
 
 // TestBundleRefused: each with one line that says what to do, and nothing is written.
 func TestBundleRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	torn := filepath.Join(dir, "torn.kubetab")
 	if err := os.WriteFile(torn, []byte("kind: Pod\n"), 0o600); err != nil {
@@ -163,6 +165,7 @@ func TestBundleRefused(t *testing.T) {
 
 // TestBundleIsForTheAdministrator: the other people of the kubeconfig do not get it.
 func TestBundleIsForTheAdministrator(t *testing.T) {
+	t.Parallel()
 	p := startKubetab(t)
 	admin := restConfig(t, p)
 	for _, as := range []string{"kubetab-edit", "kubetab-view", "system:anonymous"} {

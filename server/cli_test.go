@@ -32,6 +32,7 @@ func kubetab(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	code, out, stderr := kubetab(t, "version")
 	for _, want := range []string{"kubetab   v1.37.2+kubetab", "Go        " + runtime.Version(), "platform  " + runtime.GOOS + "/" + runtime.GOARCH} {
 		if !strings.Contains(out, want) {
@@ -44,6 +45,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"kubetab serve\n":          {"--help"},
 		"kubetab serve --data-dir": {"serve", "--help"},
@@ -63,6 +65,7 @@ func TestHelp(t *testing.T) {
 
 // Whatever is wrong, there is one line on standard error that starts with "kubetab: ", and nothing else.
 func TestWhatIsWrongIsOneLine(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -134,6 +137,7 @@ func TestWhatIsWrongIsOneLine(t *testing.T) {
 }
 
 func TestAddressAndFolderInUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := startKubetab(t, "--data-dir", dir)
 	address := strings.TrimPrefix(first.API, "https://")

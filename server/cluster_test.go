@@ -44,6 +44,7 @@ const storyNodes = 3
 //	              which a page does not have
 //	alone/        nodes that others would miss: one file after the other, on a cluster that no other file is played on
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	kubectl, err := process.Binary("kubectl")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestCluster(t *testing.T) {
 	}
 	for _, s := range stories {
 		// One start after the other and before any story: a start has much to
-		// do, and next to a dozen stories it would take a minute.
+		// do, and next to a dozen stories it would take minutes.
 		config := s.start(t)
 		if *kubeconfig == "" {
 			awaitNodes(t, kubectl, config)
@@ -74,7 +75,7 @@ func TestCluster(t *testing.T) {
 // awaitNodes returns when the nodes take Pods, which is a moment after the server is ready.
 func awaitNodes(t *testing.T, kubectl, config string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
 	ready := strings.Join(slices.Repeat([]string{"True"}, storyNodes), " ")
 	c := exec.CommandContext(ctx, "sh", "-c", `until [ "$("$0" get nodes -o jsonpath='{.items[*].spec.taints}{.items[*].status.conditions[?(@.type=="Ready")].status}')" = "$1" ]; do sleep 0.1; done`, kubectl, ready)
@@ -103,7 +104,7 @@ func readTypes(t *testing.T, config string) {
 		if err == nil {
 			return
 		}
-		if time.Since(begun) > 5*time.Minute {
+		if time.Since(begun) > startLimit {
 			t.Fatal(err)
 		}
 	}

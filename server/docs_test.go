@@ -9,6 +9,7 @@ import (
 
 // TestDocs: a document that is not true ends with exit code 1 and a diff, and is true when it was updated.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "page.md")
 	const said = "# A page\n\n```console\n$ kubectl create namespace shop\nnamespace/store created\n```\n\n```yaml skip\n```\n"
 	if err := os.WriteFile(path, []byte(said), 0o600); err != nil {

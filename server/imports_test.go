@@ -8,6 +8,7 @@ import (
 
 // The listeners and files around a handler need no engine: what links this package for them does not compile Kubernetes.
 func TestNoServerOfKubernetesIsLinked(t *testing.T) {
+	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -159,6 +159,7 @@ func (e *events) compacted(rv string) bool {
 // A client that was away while the server compacted is told 410 Gone when it comes back, lists again, and has missed
 // nothing: what went meanwhile is deleted, what came is added, and nothing comes twice.
 func TestInformerSurvivesACompaction(t *testing.T) {
+	t.Parallel()
 	p := startKubetab(t, "--etcd-compaction-interval", "200ms")
 	direct := restConfig(t, p)
 	e := &events{t: t, client: clientset(t, direct)}
@@ -185,7 +186,7 @@ func TestInformerSurvivesACompaction(t *testing.T) {
 		waitUntil(t, "the informer's last version is compacted", func() bool { return e.compacted(last) })
 		e.change()
 		before := gone.count.Load()
-		network.mend(t)
+		network.mend(p.API)
 		o.mustSee(t, fmt.Sprintf("after cut %d", round+1), e.list)
 		if gone.count.Load() == before {
 			t.Error("the watch was not refused with 410: this test tests nothing")
@@ -228,6 +229,7 @@ func (s *spy) Read(p []byte) (int, error) {
 
 // An informer outlives its server: after a restart on the same data it goes on where it was.
 func TestInformerSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*process.Process){
 		"SIGTERM": func(p *process.Process) { p.Signal(syscall.SIGTERM); p.Wait(endLimit) },
 		"kill -9": func(p *process.Process) { p.Kill() },
@@ -235,8 +237,10 @@ func TestInformerSurvivesARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			p := startKubetab(t, "--data-dir", dir)
-			flags := []string{"--data-dir", dir, "--listen", strings.TrimPrefix(p.API, "https://")} // the same address
-			client := clientset(t, restConfig(t, p))
+			network := newLink(t, p.API) // for the client, the restarted server has the same address
+			config := restConfig(t, p)
+			config.Host = "https://" + network.address
+			client := clientset(t, config)
 			e := &events{t: t, client: client}
 			factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("default"))
 			o := observe(t, factory.Core().V1().Events().Informer())
@@ -266,7 +270,8 @@ func TestInformerSurvivesARestart(t *testing.T) {
 			maps.mustSee(t, "at first", listMaps)
 
 			end(p)
-			startKubetab(t, flags...)
+			network.cut()
+			network.mend(startKubetab(t, "--data-dir", dir).API)
 			e.change()
 			if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), "before", metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)

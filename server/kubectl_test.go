@@ -22,6 +22,7 @@ var (
 // own namespace of the file's name as the current one. Nothing is scheduled. With -kubeconfig the same files are played against another
 // cluster: a real kube-apiserver prints the same.
 func TestKubectl(t *testing.T) {
+	t.Parallel()
 	kubectl, err := process.Binary("kubectl")
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +30,7 @@ func TestKubectl(t *testing.T) {
 	config := *kubeconfig
 	if config == "" {
 		config = startKubetab(t, "--nodes", "0", "--scheduler=false").Kubeconfig
+		readTypes(t, config)
 	}
 	files, err := filepath.Glob("testdata/kubectl/*.txt")
 	if err != nil || len(files) == 0 {
@@ -69,13 +71,17 @@ func play(t *testing.T, file string, sh *shell) {
 	}
 }
 
+// shortLived is for the environment of kubectl, which runs more than a thousand times and ends before garbage matters: with it,
+// it takes a sixth less of a processor.
+const shortLived = "GOGC=400"
+
 // openShell returns a shell with kubectl on its path and the namespace ns as the current one.
 func openShell(t *testing.T, kubectl, config, ns string) *shell {
 	t.Helper()
 	home := t.TempDir() // with kubectl's caches
 	s := &shell{dir: t.TempDir(), env: []string{
 		"PATH=" + filepath.Dir(kubectl) + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "config"), "TZ=UTC", "LC_ALL=C",
+		"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "config"), "TZ=UTC", "LC_ALL=C", shortLived,
 	}}
 	data, err := os.ReadFile(config)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 // TestLines runs the command lines of the page's terminal in bash, with the kubectl of the same version against
 // `kubetab serve` and with the tools of this machine: they print the same here as there.
 func TestLines(t *testing.T) {
+	t.Parallel()
 	kubectl, err := process.Binary("kubectl")
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +33,7 @@ func TestLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := startKubetab(t, "--nodes", "2")
+	readTypes(t, served.Kubeconfig)
 	home := t.TempDir()
 	config, err := os.ReadFile(served.Kubeconfig)
 	if err != nil {
@@ -49,7 +51,7 @@ func TestLines(t *testing.T) {
 		}
 		sh := exec.Command("bash", "-c", block.Command)
 		sh.Dir = home
-		sh.Env = []string{"PATH=" + filepath.Dir(kubectl) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TZ=UTC", "LC_ALL=C"}
+		sh.Env = []string{"PATH=" + filepath.Dir(kubectl) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "TZ=UTC", "LC_ALL=C", shortLived}
 		var stdout, stderr bytes.Buffer
 		sh.Stdout, sh.Stderr = &stdout, &stderr
 		code := 0

@@ -8,35 +8,25 @@ import (
 	"testing"
 )
 
-// link is a network between a client and a server that can be cut: a TCP proxy. While it is cut, connections are
-// refused, as those to a machine that is restarting.
+// link is a network between a client and a server that can be cut: a TCP proxy. While it is cut, a connection ends as soon
+// as it has begun. The link keeps its address meanwhile: one that is given up may be another's a moment later.
 type link struct {
 	address string // where the client connects
-	target  string
 
-	mu       sync.Mutex
-	listener net.Listener // nil while cut
-	conns    map[net.Conn]bool
+	mu     sync.Mutex
+	target string
+	isCut  bool
+	conns  map[net.Conn]bool
 }
 
 func newLink(t *testing.T, api string) *link {
 	t.Helper()
-	l := &link{address: "127.0.0.1:0", target: strings.TrimPrefix(api, "https://"), conns: map[net.Conn]bool{}}
-	l.mend(t)
-	t.Cleanup(l.cut)
-	return l
-}
-
-// mend takes connections again, at the same address.
-func (l *link) mend(t *testing.T) {
-	t.Helper()
-	listener, err := net.Listen("tcp", l.address)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.mu.Lock()
-	l.listener, l.address = listener, listener.Addr().String()
-	l.mu.Unlock()
+	l := &link{address: listener.Addr().String(), conns: map[net.Conn]bool{}}
+	l.mend(api)
 	go func() {
 		for {
 			client, err := listener.Accept()
@@ -46,30 +36,46 @@ func (l *link) mend(t *testing.T) {
 			go l.carry(client)
 		}
 	}()
+	t.Cleanup(func() {
+		listener.Close()
+		l.cut()
+	})
+	return l
 }
 
-// cut ends all connections and takes no more.
+// mend leads connections to the server with the URL api.
+func (l *link) mend(api string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.target, l.isCut = strings.TrimPrefix(api, "https://"), false
+}
+
+// cut ends all connections, and those that begin.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.listener != nil {
-		l.listener.Close()
-		l.listener = nil
-	}
+	l.isCut = true
 	for c := range l.conns {
 		c.Close()
 	}
 }
 
 func (l *link) carry(client net.Conn) {
-	server, err := net.Dial("tcp", l.target)
+	l.mu.Lock()
+	target, isCut := l.target, l.isCut
+	l.mu.Unlock()
+	if isCut {
+		client.Close()
+		return
+	}
+	server, err := net.Dial("tcp", target)
 	if err != nil {
 		client.Close()
 		return
 	}
 	l.mu.Lock()
 	l.conns[client], l.conns[server] = true, true
-	if l.listener == nil { // cut meanwhile
+	if l.isCut { // meanwhile
 		client.Close()
 		server.Close()
 	}

@@ -140,6 +140,7 @@ func kubectlIn(t *testing.T, p *process.Process, stdin string, args ...string) s
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), binary, append([]string{"--kubeconfig", p.Kubeconfig, "--cache-dir", t.TempDir()}, args...)...)
+	c.Env = append(os.Environ(), shortLived)
 	c.Stdin = strings.NewReader(stdin)
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -170,7 +171,9 @@ func manifestsOf(t *testing.T, p *process.Process) (dir string, files map[string
 // TestManifests: what people made in a cluster can be applied to a new one by kubectl, and makes the same there: manifests
 // of that cluster are byte for byte those that were applied.
 func TestManifests(t *testing.T) {
+	t.Parallel()
 	first := startKubetab(t, "--nodes", "1")
+	readTypes(t, first.Kubeconfig)
 	kubectlIn(t, first, made, "apply", "-f", "-")
 	kubectlIn(t, first, "", "wait", "crd", "boats.sea.example", "--for", "condition=Established", "--timeout", "60s")
 	kubectlIn(t, first, ada, "apply", "-f", "-")
@@ -209,6 +212,7 @@ func TestManifests(t *testing.T) {
 	}
 
 	second := startKubetab(t, "--nodes", "1")
+	readTypes(t, second.Kubeconfig)
 	kubectlIn(t, second, "", "apply", "-f", filepath.Join(dir, "0-definitions.yaml"))
 	kubectlIn(t, second, "", "wait", "crd", "--all", "--for", "condition=Established", "--timeout", "60s")
 	kubectlIn(t, second, "", "apply", "-f", filepath.Join(dir, "1-cluster.yaml"))

@@ -18,6 +18,7 @@ import (
 // TestShare: what a visitor has sent is there after a restart, until the operator takes it down. A server without a folder
 // has no store, and does not say that it has one.
 func TestShare(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	static, token := filepath.Join(dir, "page"), filepath.Join(dir, "token")
 	for path, text := range map[string]string{filepath.Join(static, "index.html"): "the page", token: "of the operator\n"} {

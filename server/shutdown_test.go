@@ -17,12 +17,14 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubetab/kubetab/internal/testaddress"
 	"github.com/kubetab/kubetab/server/internal/process"
 )
 
 // A watch that is open when the server is told to end gets the regular end of its response, over both protocols, and
 // the server ends with code 0 and says nothing.
 func TestSignalEndsWatchesCleanly(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		signal os.Signal
 		alpn   []string
@@ -32,7 +34,7 @@ func TestSignalEndsWatchesCleanly(t *testing.T) {
 		"SIGINT, HTTP/1.1": {os.Interrupt, []string{"http/1.1"}, "HTTP/1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := startKubetab(t)
+			p := startKubetab(t, "--drain", "10m") // longer than endLimit: who waited for the watch would not end
 			config := restConfig(t, p)
 			config.NextProtos = c.alpn
 			client, err := rest.HTTPClientFor(config)
@@ -51,7 +53,6 @@ func TestSignalEndsWatchesCleanly(t *testing.T) {
 			if line, err := events.ReadString('\n'); err != nil || !strings.Contains(line, `"type":"ADDED"`) {
 				t.Fatalf("first event %q, %v", line, err)
 			}
-			begin := time.Now()
 			p.Signal(c.signal)
 			for {
 				line, err := events.ReadString('\n')
@@ -65,15 +66,13 @@ func TestSignalEndsWatchesCleanly(t *testing.T) {
 			if code, stderr := p.Wait(endLimit); code != 0 || stderr != "" {
 				t.Errorf("code %d, stderr %q", code, stderr)
 			}
-			if took := time.Since(begin); took > 8*time.Second {
-				t.Errorf("took %v, as if the watch had been waited for", took)
-			}
 		})
 	}
 }
 
 // The first signal waits for requests under way, the second does not.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	p := startKubetab(t, "--drain", "10m")
 	config := restConfig(t, p)
 	tlsConfig, err := rest.TLSConfigFor(config)
@@ -118,6 +117,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 // A signal while the server starts ends it, too, and is no error, whatever has been reached by then: upstream exits the
 // process when it finds the API gone at the wrong moment.
 func TestSignalDuringStart(t *testing.T) {
+	t.Parallel()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	status := func(url string) int {
 		res, err := client.Get(url)
@@ -138,12 +138,7 @@ func TestSignalDuringStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			free, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			address := free.Addr().String()
-			free.Close()
+			address := testaddress.New()
 			var stderr bytes.Buffer
 			c := exec.Command(binary, "serve", "--listen", address, "--http", "")
 			c.Dir, c.Stderr = t.TempDir(), &stderr
@@ -173,9 +168,9 @@ func listening(url string) bool {
 // waitUntil polls condition until it is true.
 func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); !condition(); {
+	for limit := time.Now().Add(startLimit); !condition(); {
 		if time.Now().After(limit) {
-			t.Fatalf("after a minute it is not so that %s", what)
+			t.Fatalf("after %v it is not so that %s", startLimit, what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

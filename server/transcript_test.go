@@ -84,6 +84,9 @@ func (t transcript) String() string {
 	return b.String()
 }
 
+// commandLimit is how long a command may take beside other stories, on a machine that is busy with other things.
+const commandLimit = 5 * time.Minute
+
 // shell runs the commands of one transcript.
 type shell struct {
 	dir string
@@ -112,7 +115,7 @@ func (s *shell) run(t *testing.T, command string) string {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(time.Minute, func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
+	timer := time.AfterFunc(commandLimit, func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
 	defer timer.Stop()
 	err := c.Wait()
 	text := out.String()
@@ -177,7 +180,7 @@ func (j *job) Write(p []byte) (int, error) {
 
 func (j *job) until(t *testing.T, text string) string {
 	line := regexp.MustCompile(`(?s)^.*?` + regexp.QuoteMeta(text) + `[^\n]*\n`)
-	for limit := time.After(time.Minute); ; {
+	for limit := time.After(commandLimit); ; {
 		j.mu.Lock()
 		got := line.FindString(j.text)
 		j.text = j.text[len(got):]
@@ -200,7 +203,7 @@ func (j *job) interrupt(t *testing.T) string {
 	syscall.Kill(-j.cmd.Process.Pid, syscall.SIGINT)
 	select {
 	case <-j.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(commandLimit):
 		t.Fatal("does not end after an interrupt")
 	}
 	j.mu.Lock()

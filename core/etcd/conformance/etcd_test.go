@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"fmt"
-	"net"
 	"net/url"
 	"testing"
 
@@ -12,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/internal/testaddress"
 )
 
 // realEtcd starts an empty etcd and returns a client of it.
@@ -22,7 +21,7 @@ func realEtcd(t testing.TB) *kubernetes.Client {
 	cfg.UnsafeNoFsync = true
 	cfg.LogLevel = "fatal"
 	cfg.LogOutputs = []string{"stderr"}
-	client, peer := loopback(t), loopback(t)
+	client, peer := loopback(), loopback()
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, peer
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
@@ -40,15 +39,8 @@ func realEtcd(t testing.TB) *kubernetes.Client {
 	return c
 }
 
-// loopback returns a URL with a free port. Another process may take the port
-// before etcd does; then etcd says so.
-func loopback(t testing.TB) []url.URL {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return []url.URL{{Scheme: "http", Host: fmt.Sprint(l.Addr())}}
+func loopback() []url.URL {
+	return []url.URL{{Scheme: "http", Host: testaddress.New()}}
 }
 
 // ours returns a client of an empty store of this project.
