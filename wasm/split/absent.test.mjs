@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngine } from '../host/engine.mjs';
+import { sit } from '../host/seat.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
@@ -15,8 +16,7 @@ const MISSING = /could not be\s+downloaded: there is no network\./;
 let isOnline = false;
 let tryAgain;
 let engine;
-let terminal;
-let screen = '';
+let runs;
 
 before(async () => {
   if (skip) return;
@@ -30,40 +30,16 @@ before(async () => {
     },
     after: (retry) => (tryAgain = retry),
   });
-  const made = await engine.fetch('/kubetab/terminals', json({ columns: 200, rows: 50 }));
-  terminal = `/kubetab/terminals/${(await made.json()).id}`;
-  const { body } = await engine.fetch(`${terminal}/output`);
-  (async () => {
-    for await (const text of body.pipeThrough(new TextDecoderStream())) {
-      screen += text;
-      changed();
-    }
-  })().catch(() => {}); // the engine has ended
+  ({ runs } = await sit(engine));
 });
 after(() => engine?.close());
 
+let made = 0;
+
 const json = (body) => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-let changed = () => {};
-let lines = 0;
-
-/** Types a line and resolves to what it has printed, with its exit code, when the prompt is back. */
-async function type(line) {
-  const mark = `end-${++lines}`;
-  screen = '';
-  const done = new Promise((resolve) => {
-    const end = new RegExp(`\\r?\\n${mark}\\r?\\n[^]*\\$ `);
-    changed = () => end.test(screen) && resolve();
-  });
-  // On a line of its own, because a line that cannot be run is not gone on with.
-  await engine.fetch(`${terminal}/input`, { method: 'POST', body: `${line}\n` });
-  await engine.fetch(`${terminal}/input`, { method: 'POST', body: `echo code $?; echo ${mark.replace('-', '-""')}\n` });
-  await done;
-  return screen;
-}
-
 async function ordinaryThingsWork() {
-  assert.match(await type(`kubectl get ns default -o name && kubectl create cm made-${lines} --from-literal=a=b`), /namespace\/default[^]*created[^]*code 0/);
+  assert.match(await runs(`kubectl get ns default -o name && kubectl create cm made-${++made} --from-literal=a=b`), /namespace\/default[^]*created[^]*code 0/);
   assert.equal((await engine.fetch('/api/v1/namespaces/default/configmaps', json({ metadata: { generateName: 'made-' } }))).status, 201);
   assert.equal(await (await engine.fetch('/readyz')).text(), 'ok');
 }
@@ -82,7 +58,7 @@ const seldom = [
 test('what needs the rest fails alone while there is no network, and works when there is', { skip, timeout: 600_000 }, async () => {
   await ordinaryThingsWork();
   for (const line of seldom) {
-    const printed = await type(line);
+    const printed = await runs(line);
     assert.match(printed, MISSING, line);
     assert.doesNotMatch(printed, /code 0/, line);
     await ordinaryThingsWork();
@@ -91,7 +67,7 @@ test('what needs the rest fails alone while there is no network, and works when 
 
   isOnline = true;
   tryAgain();
-  for (const line of seldom.slice(0, 3)) assert.match(await type(line), /code 0/, line);
+  for (const line of seldom.slice(0, 3)) assert.match(await runs(line), /code 0/, line);
   await ordinaryThingsWork();
   assert.equal((await engine.fetch('/statusz')).status, 200);
 });
