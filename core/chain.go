@@ -253,7 +253,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	g.PublicAddress = network.ControlPlane()
 	g.RequestTimeout = requestTimeout
 	g.ShutdownWatchTerminationGracePeriod = watchDrain
-	g.EnableProfiling = false // its handlers belong to the process, not to an engine in it
+	g.EnableProfiling = c.Profiling
 	g.FlowControl = utilflowcontrol.New(inf, client.FlowcontrolV1(), flowConcurrency)
 	for name := range bootstrapHooks(c.ClusterRoleBindings, inf.Rbac().V1()) {
 		g.DisabledPostStartHooks.Insert(name)

@@ -91,6 +91,10 @@ type Config struct {
 	// --runtime-config: "api/all": "true", "batch/v1": "false".
 	RuntimeConfig map[string]string
 
+	// Profiling serves /debug/pprof and /debug/flags/v, as kube-apiserver's --profiling does.
+	// They are of the process, with everything else that runs in it.
+	Profiling bool
+
 	// CompactionInterval is how old a revision may grow before it is compacted
 	// away. Zero means five minutes as in kube-apiserver; negative means never.
 	CompactionInterval time.Duration

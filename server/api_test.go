@@ -256,3 +256,24 @@ func TestFlagsReachTheEngine(t *testing.T) {
 		t.Error("no event of ali's request in the audit log")
 	}
 }
+
+// The native server has the profiler of the process, as kube-apiserver has, for those who may get it.
+func TestProfiling(t *testing.T) {
+	t.Parallel()
+	get := func(config *rest.Config, path string) (status int) {
+		clientset(t, config).RESTClient().Get().AbsPath(path).Do(t.Context()).StatusCode(&status)
+		return status
+	}
+	p := startKubetab(t)
+	config := restConfig(t, p)
+	if status := get(config, "/debug/pprof/heap"); status != http.StatusOK {
+		t.Errorf("the administrator gets %d", status)
+	}
+	if status := get(rest.AnonymousClientConfig(config), "/debug/pprof/heap"); status != http.StatusForbidden {
+		t.Errorf("nobody gets %d", status)
+	}
+	without := startKubetab(t, "--profiling=false")
+	if status := get(restConfig(t, without), "/debug/pprof/heap"); status != http.StatusNotFound {
+		t.Errorf("with --profiling=false the administrator gets %d", status)
+	}
+}

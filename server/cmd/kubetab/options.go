@@ -44,6 +44,7 @@ type options struct {
 	scheduler   bool
 
 	auditLog, auditPolicy string
+	profiling             bool
 	drainTime             time.Duration
 	verbosity             int
 
@@ -81,6 +82,7 @@ func (o *options) add(f *pflag.FlagSet) {
 
 	f.StringVar(&o.auditLog, "audit-log", "", "`file` to append audit events to, one JSON object per line; - is standard output")
 	f.StringVar(&o.auditPolicy, "audit-policy", "", "audit policy `file` (default: metadata of every request)")
+	f.BoolVar(&o.profiling, "profiling", true, "serve /debug/pprof to those who may get it, as kube-apiserver does")
 	f.DurationVar(&o.drainTime, "drain", 10*time.Second, "`time` that requests under way get to finish after SIGTERM")
 	f.IntVarP(&o.verbosity, "v", "v", quiet, "verbosity of the log of Kubernetes on standard error: 0 for errors and warnings, up to 10; -1 is silent")
 }

@@ -132,6 +132,7 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 		Nodes:              o.nodes,
 		Controllers:        o.controllers,
 		NoScheduler:        !o.scheduler,
+		Profiling:          o.profiling,
 		Clock:              clock.New(nil),
 	}
 	if o.compactionInterval == 0 {
