@@ -267,7 +267,8 @@ test-web: $(call needs,page chromium)
 	@scripts/step "lay out the page for a static host" env KUBETAB_TARGET=plain npm run --silent build -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
 test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
-	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./server -run '^(TestManyPods|TestIdleTakesLittle)$$'
+	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/shell ./server -run '^(TestManyPods|TestEndlessLines|TestIdleTakesLittle)$$'
+	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
 .PHONY: test-browsers
@@ -287,7 +288,7 @@ test-rare: native wasm ## what takes long and proves little more than test: a mo
 test-endless: page chromium ## every line of core/shell/lines/endless.txt, natively and in Chromium beside a probe, with a table of how long it waited; the tests have samples (20 minutes)
 	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 $(GOTEST_ONCE) ./core/shell -run TestEndlessLines
 	@KUBETAB_EVERY_LINE=1 KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/doubling.test.mjs
-	@KUBETAB_EVERY_LINE=1 npm run --silent test:browser -w web -- unbreakable
+	@KUBETAB_EVERY_LINE=1 KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 
 # How many minutes the monkey plays, and what it plays depends on; it prints its seed.
 MINUTES ?= 10
@@ -296,7 +297,7 @@ ROUNDS  ?= 100
 
 .PHONY: test-monkey test-kill test-full
 test-monkey: page chromium ## random lines, tabs and reloads in Chromium beside a probe: MINUTES=10 SEED=...
-	@KUBETAB_MINUTES=$(MINUTES) KUBETAB_SEED=$(SEED) npm run --silent test:long -w web -- monkey
+	@KUBETAB_TIMING=1 KUBETAB_MINUTES=$(MINUTES) KUBETAB_SEED=$(SEED) npm run --silent test:long -w web -- monkey
 test-kill: page chromium ## kill the browser while it writes, ROUNDS=100 times: what was acknowledged is there (10 minutes)
 	@KUBETAB_KILLS=$(ROUNDS) npm run --silent test:browser -w web -- kills
 test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)

@@ -1,7 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, launch, openPage, ready } from './browser';
-import { answersOf, beginProbe, ENDLESS, probeOf, rowsOf, summary, typeInto } from './probe';
+import {
+  answersOf,
+  beginProbe,
+  ENDLESS,
+  expectQuick,
+  MEASURES,
+  probeOf,
+  rowsOf,
+  summary,
+  typeInto,
+} from './probe';
 import { openSite, type Site } from './site';
 
 // A monkey at the page: lines that do not end, tabs that are closed in the middle, reloads, and objects that come and go. The API
@@ -165,9 +175,11 @@ test(
     }, COLLECTION);
     expect([...there].filter((name) => !names.includes(name))).toEqual([]);
     expect([...gone].filter((name) => names.includes(name))).toEqual([]);
+    const { asked } = await probeOf(watcher);
     console.log(
-      `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary((await probeOf(watcher)).asked)}`,
+      `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary(asked)}`,
     );
+    if (MEASURES) expectQuick(asked);
   },
   (MINUTES + 20) * 60_000,
 );

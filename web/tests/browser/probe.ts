@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 // What is played beside an API server that is asked all the time.
 
@@ -74,6 +75,40 @@ export function percentiles(asked: readonly Asked[]) {
 export function summary(asked: readonly Asked[]): string {
   const { answers, p50, p99, max } = percentiles(asked);
   return `/readyz: ${answers} answers, p50 ${p50} ms, p99 ${p99} ms, at most ${max} ms`;
+}
+
+/** Whether nothing runs beside this test: how long something takes is compared with a limit then. */
+export const MEASURES = process.env.KUBETAB_TIMING === '1';
+
+/** Limits of an API server beside whatever is typed, in milliseconds. */
+const MOST = { p99: 200, max: 1000 } as const;
+
+/**
+ * Fails the test if the API server has answered later than it may. Only where times are measured.
+ *
+ * @param asked what was asked: enough for the limit of p99 to say something
+ */
+export function expectQuick(asked: readonly Asked[]): void {
+  expect(asked.length).toBeGreaterThan(100);
+  const { p99, max } = percentiles(asked);
+  expect(p99, summary(asked)).toBeLessThan(MOST.p99);
+  expect(max, summary(asked)).toBeLessThan(MOST.max);
+}
+
+/** Resolves when the last row of the terminal is a prompt, to when that was by the page's clock, in milliseconds. */
+export async function promptIn(page: Page): Promise<number> {
+  const seen = await page.waitForFunction(
+    () => {
+      const rows = [...document.querySelectorAll('.terminal .xterm-rows > div')];
+      const last = rows
+        .map((row) => row.textContent.replaceAll('\u00a0', ' ').trimEnd())
+        .findLast((row) => row !== '');
+      return /^\S+ \$/.test(last ?? '') && performance.now();
+    },
+    undefined,
+    { timeout: 240_000 },
+  );
+  return (await seen.jsonValue()) as number;
 }
 
 /** Types keys into the terminal of a page. */

@@ -6,9 +6,12 @@ import {
   answersOf,
   beginProbe,
   ENDLESS,
+  expectQuick,
+  MEASURES,
   now,
   percentiles,
   probeOf,
+  promptIn,
   rowsOf,
   summary,
   typeInto,
@@ -92,6 +95,9 @@ function table(): string {
     .concat('  line, while it ran\n', rows.join('\n'));
 }
 
+/** How long after Ctrl-C the prompt may come, in milliseconds, where times are measured (make test-timing). */
+const MOST_UNTIL_PROMPT = 1000;
+
 /** Waits until the API server has answered `more` times more. */
 async function answers(more: number): Promise<void> {
   const before = await answersOf(page);
@@ -104,15 +110,20 @@ test.each(LINES)('%s', async (line) => {
   await type(`clear; ${line}\n`);
   let from: number;
   let to: number;
+  let pressed: number;
   try {
     // What the line prints first may have left the screen when it is looked at.
     await expect.poll(rows).not.toContain(alive());
     from = await now(page);
-    await answers(EVERY_LINE ? 30 : 5);
+    await answers(EVERY_LINE || MEASURES ? 30 : 5);
     to = await now(page);
   } finally {
     await page.locator('.terminal textarea').focus();
+    pressed = await now(page);
     await page.keyboard.press('Control+c');
+  }
+  if (MEASURES) {
+    expect((await promptIn(page)) - pressed).toBeLessThan(MOST_UNTIL_PROMPT);
   }
   await isAlive();
   const isOpen = async () => (await probe()).open.some((at) => at <= to);
@@ -123,3 +134,7 @@ test.each(LINES)('%s', async (line) => {
     asked.filter(({ at }) => at >= from && at <= to),
   );
 });
+
+test.runIf(MEASURES)('the API server answered in time all the while', () =>
+  expectQuick([...beside.values()].flat()),
+);
