@@ -15,6 +15,9 @@ type sortKey struct {
 	fold             bool
 }
 
+// comparisonsPerLook is how many comparisons there are between two looks at whether the command has ended.
+const comparisonsPerLook = 1 << 10
+
 // sortCommand follows GNU sort. It is long because each flag changes how lines are read,
 // compared or written.
 func sortCommand(k *Call) int {
@@ -85,7 +88,15 @@ func sortCommand(k *Call) int {
 		}
 		return 0
 	}
+	comparisons := 0
+	ended := false
 	slices.SortStableFunc(all, func(a, b string) int {
+		if comparisons++; comparisons%comparisonsPerLook == 0 {
+			ended = ended || k.Err() != nil
+		}
+		if ended {
+			return 0 // what is left takes no time
+		}
 		order := byKeys(a, b)
 		if order == 0 && !unique { // then by the whole line
 			if order = strings.Compare(a, b); whole.reverse {
@@ -94,6 +105,9 @@ func sortCommand(k *Call) int {
 		}
 		return order
 	})
+	if ended {
+		return 2
+	}
 	if unique {
 		all = slices.CompactFunc(all, func(a, b string) bool { return byKeys(a, b) == 0 })
 	}
