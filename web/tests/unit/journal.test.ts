@@ -294,3 +294,22 @@ test('nobody waits for what there is no room for', async () => {
   await journal.flush();
   expect((await entriesOf(own())).map(([name]) => name)).toEqual(['a', 'b', 'c']);
 });
+
+test('a database that somebody deletes under an engine is told at once, and can be begun anew', async () => {
+  const journal = own();
+  const told: (Unkept | null)[] = [];
+  journal.onUnkept = (unkept) => told.push(unkept);
+  await fill(journal, { a: [1] });
+  await new Promise<void>((deleted, reject) => {
+    const request = indexedDB.deleteDatabase(nameIn(SITE, 'kubetab'));
+    request.onsuccess = () => deleted();
+    request.onblocked = () => reject(new Error('the engine holds the database'));
+  });
+  expect(told.map((unkept) => unkept?.cause)).toEqual(['deleted']);
+  journal.keep('b', bytes(2), '');
+  expect(journal.caughtUp()).toBeNull();
+  await journal.clear();
+  expect(told.at(-1)).toBeNull();
+  await fill(journal, { c: [3] });
+  expect(await entriesOf(own())).toEqual([['c', 3]]);
+});

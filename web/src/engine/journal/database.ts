@@ -80,18 +80,23 @@ export function siteOf(base: string): string {
 /**
  * @param site path of the site, with a slash at its end; a copy of the page in another folder has another database, because
  *   one of another build may have another form
+ * @param onDeleted called when somebody deletes the database, or has done so: it is closed then, because a deletion waits
+ *   for all who have it open
  * @returns rejects where storage is closed to this site, or the browser cannot open the database for two seconds
  */
-export async function openDatabase(site: string): Promise<Database> {
+export async function openDatabase(
+  site: string,
+  onDeleted: () => void = () => undefined,
+): Promise<Database> {
   for (const wait of AGAIN) {
     try {
-      return await openOnce(site);
+      return await openOnce(site, onDeleted);
     } catch (error) {
       if (!isPassing(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
-  return openOnce(site);
+  return openOnce(site, onDeleted);
 }
 
 /** After how long opening is tried again, in ms. */
@@ -102,9 +107,14 @@ function isPassing(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'UnknownError';
 }
 
-function openOnce(site: string): Promise<Database> {
+function openOnce(site: string, onDeleted: () => void): Promise<Database> {
   return openDB<KeptRecords>(nameIn(site, 'kubetab'), 1, {
     upgrade: (database) => void database.createObjectStore(STORE),
+    blocking: (_current, _wanted, { target }) => {
+      (target as IDBDatabase).close();
+      onDeleted();
+    },
+    terminated: onDeleted, // as a browser does that clears the data of a site
   });
 }
 

@@ -145,7 +145,9 @@ export class StoredClusters {
   }
 
   #open(): Promise<Database> {
-    this.#database ??= openDatabase(this.#folder);
+    this.#database ??= openDatabase(this.#folder, () => {
+      this.#database = null;
+    });
     this.#database.catch(() => {
       this.#database = null;
     });

@@ -58,7 +58,7 @@ export class StoredJournal {
   onUnkept: (unkept: Unkept | null) => void = () => undefined;
 
   readonly #base: string;
-  readonly #database: Promise<Database>;
+  #database: Promise<Database>;
   #waiting: Change[] = [];
   /** How many changes were given, and how many of the first ones need not be waited for any more. */
   #given = 0;
@@ -88,9 +88,13 @@ export class StoredJournal {
   /** @param base names the snapshot */
   constructor(base: string) {
     this.#base = base;
-    this.#database = openDatabase(siteOf(base));
+    this.#database = this.#open();
     this.#database.catch((error) => this.#fail(error));
     void lock(base, Number.POSITIVE_INFINITY); // nobody shall delete what is in use
+  }
+
+  #open(): Promise<Database> {
+    return openDatabase(siteOf(this.#base), () => this.#deleted());
   }
 
   /** Everything, with what was given to keep before. Without a database there is nothing. */
@@ -268,6 +272,7 @@ export class StoredJournal {
     this.#count([]);
     this.#endTaking();
     try {
+      if (this.#unkept?.cause === 'deleted') this.#database = this.#open();
       await (await this.#database).delete(STORE, allOf(this.#base));
       this.#tell(null);
       this.hasRoom();
@@ -430,6 +435,12 @@ export class StoredJournal {
     this.stop();
     this.#tell({ cause: 'failed', why: words(error) });
     console.warn(`kubetab: the cluster is not kept for the next visit: ${String(error)}`);
+  }
+
+  /** The database is closed, and with it the transaction that is under way. Entries that are gone cannot be written again. */
+  #deleted(): void {
+    this.stop();
+    this.#tell({ cause: 'deleted', why: 'The database was deleted.' });
   }
 
   #tell(unkept: Unkept | null): void {

@@ -217,6 +217,8 @@ export const english = {
       `The browser’s storage cannot be used: ${why} What happens in this cluster now is not kept.`,
     low: (free: string) =>
       `The browser has ${free} left for this site. Delete a cluster that is no longer needed, before there is no room to keep what you do.`,
+    deleted:
+      'What this browser kept of the cluster has been deleted, perhaps with the data of this site. The cluster goes on, and is lost with the last tab. Save it as a file to keep it.',
     again: 'There is room again. Everything in this cluster is kept.',
     evicted:
       'The browser has deleted what it kept of this cluster, as browsers do when the disk is nearly full. The cluster has begun anew.',

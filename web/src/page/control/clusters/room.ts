@@ -40,6 +40,8 @@ export function followRoom(): void {
       last = now;
       if (unkept?.cause === 'full') {
         tell({ text: () => words.room.full, action: showClusters });
+      } else if (unkept?.cause === 'deleted') {
+        tell({ text: () => words.room.deleted, action: showClusters });
       } else if (unkept) {
         tell({ text: () => words.room.failed(sentence(unkept.why)), action: showClusters });
       } else if (now === 'notKept') {
