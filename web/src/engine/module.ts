@@ -12,7 +12,7 @@ export interface ModuleInfo extends FileInfo {
 }
 
 /**
- * Fetches the module and compiles it while it arrives.
+ * Fetches the module, or a part of it, and compiles it while it arrives.
  *
  * The response itself goes to `compileStreaming`, because only then can the browser keep the compiled code beside the
  * response in its cache (a reload then skips compilation); what has arrived is counted on a clone, which costs a tenth
@@ -21,7 +21,7 @@ export interface ModuleInfo extends FileInfo {
  * @throws DownloadError when it cannot be had; WebAssembly.CompileError when the browser refuses it
  */
 export async function compileModule(
-  info: ModuleInfo,
+  info: FileInfo,
   base: URL,
   onBytes: OnBytes,
   hadBefore: Promise<boolean>,

@@ -5,20 +5,15 @@ import { environment, MemoryFiles } from '../../../wasm/host/files.mjs';
 import { type Snapshot, SnapshotError } from '../../../wasm/snapshot/format.mjs';
 import { continueClocks, thaw } from '../../../wasm/snapshot/thaw.mjs';
 import { EVERY, noteCalls } from '../../../wasm/split/marks.mjs';
-import { type Later, type Part, partsOnDemand } from '../../../wasm/split/rest.mjs';
+import { partsOnDemand } from '../../../wasm/split/rest.mjs';
 import type { Dead, EngineSettings, Run, StageTime } from '../protocol';
-import {
-  DownloadError,
-  download,
-  downloadNow,
-  type FileInfo,
-  type OnBytes,
-  together,
-} from './download';
+import { DownloadError, type OnBytes, together } from './download';
+import { BUNDLE } from './journal/database';
 import type { MemoryJournal } from './journal/memory-journal';
 import type { Earlier, StoredJournal } from './journal/stored-journal';
 import { compileModule, type ModuleInfo } from './module';
 import { captureOutput } from './output';
+import { type Early, type Parts, partsOf } from './parts';
 import type { Requests } from './requests';
 import type { KubetabEngine, KubetabHost } from './seam';
 import { isDefault } from './settings';
@@ -89,30 +84,32 @@ export class Program {
 
   /** @param wanted the settings; undefined for those of the earlier engine, and the defaults if there was none */
   async run(info: ModuleInfo, base: URL, wanted?: EngineSettings): Promise<void> {
-    const began = performance.now();
     try {
       const missing = missingFeature();
       if (missing) {
         this.#die('unsupported', 'This browser cannot run the API server.', missing);
         return;
       }
-      const [ofModule, ofSnapshot] = together([info, null], this.#events.onBytes) as [
+      const [ofModule, ofSnapshot, ofSoon] = together([info, null, null], this.#events.onBytes) as [
+        OnBytes,
         OnBytes,
         OnBytes,
       ];
       const reading = this.#journal?.read() ?? Promise.resolve(NOTHING);
+      const hadBefore = reading.then(hasVisited);
       const fitting = async () => {
         const { settings, from, isOfOther } = await reading;
         const asTaken = isDefault(wanted ?? settings) && (isOfOther || from !== 'nothing');
         return asTaken ? fetchSnapshot(info, base, ofSnapshot) : null;
       };
+      const parts = this.#partsOf(info, base, async () => {
+        // What goes on with a cluster calls it before it is ready, and so does what starts.
+        const { settings, from } = await reading;
+        const isNeeded = from !== null || !isDefault(wanted ?? settings);
+        return isNeeded ? { onBytes: ofSoon, hadBefore } : null;
+      });
       const [module, snapshot, earlier] = await Promise.all([
-        compileModule(
-          info,
-          base,
-          ofModule,
-          reading.then(({ from }) => from !== null),
-        ),
+        compileModule(info, base, ofModule, hadBefore),
         fitting(),
         reading,
       ]);
@@ -129,7 +126,6 @@ export class Program {
         this.#journal?.keepFrom(this.#run.from);
       this.#compiled = true;
       this.#events.onStage({ name: 'compile', ms: 0 });
-      const parts = this.#bringParts(info, base, began);
       if (!snapshot || !(await this.#resume(module, parts, base, snapshot, earlier))) {
         await this.#start(module, parts, settings, earlier);
       }
@@ -138,46 +134,13 @@ export class Program {
     }
   }
 
-  /** How the functions come that the module has not: see partsOnDemand. */
-  #bringParts({ soon, rest }: ModuleInfo, base: URL, began: number): Parts {
-    const part = (name: 'soon' | 'rest', file: FileInfo | undefined): Part => {
-      const isHere = () => this.#events.onStage({ name, ms: performance.now() - began });
-      return {
-        read: () => {
-          if (!file) throw new DownloadError(NO_REST);
-          const bytes = downloadNow(file, base);
-          isHere();
-          return bytes;
-        },
-        get: async () => {
-          if (!file) throw new DownloadError(NO_REST);
-          const module = await WebAssembly.compileStreaming(await download(file, base));
-          if (!this.#over) isHere();
-          return module;
-        },
-      };
-    };
-    return {
-      parts: soon ? [part('soon', soon), part('rest', rest)] : [part('rest', rest)],
-      later: {
-        canWait: () => globalThis.kubetabEngine !== undefined,
-        arrived: () => {
-          if (!this.#over) this.#call((engine) => engine.arrived());
-        },
-        missing: (why) => {
-          if (!this.#over) this.#call((engine) => engine.missing(why));
-        },
-        after: (retry, ms) => {
-          const again = () => {
-            clearTimeout(timer);
-            self.removeEventListener('online', again);
-            if (!this.#over) retry();
-          };
-          const timer = setTimeout(again, ms);
-          self.addEventListener('online', again);
-        },
-      },
-    };
+  #partsOf(info: ModuleInfo, base: URL, early: Early): Parts {
+    const began = performance.now();
+    return partsOf(info, base, early, {
+      isOver: () => this.#over,
+      isHere: (name) => this.#events.onStage({ name, ms: performance.now() - began }),
+      call: (call) => this.#call(call),
+    });
   }
 
   #call(call: (engine: KubetabEngine) => void): void {
@@ -211,7 +174,7 @@ export class Program {
 
   async #start(
     module: WebAssembly.Module,
-    { parts, later }: Parts,
+    { parts, later, early, now }: Parts,
     settings: EngineSettings,
     earlier: Earlier,
   ): Promise<void> {
@@ -223,20 +186,18 @@ export class Program {
       this.#offer();
     });
     answerCalls(go, host);
-    // A start calls all of what comes soon. If it cannot be had now, the program asks for it.
-    const [first, ...others] = parts;
-    const soon = others.length > 0 ? await first?.get?.(-1).catch(() => null) : null;
     const { link, put } = partsOnDemand(go, parts, { later });
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
-    if (soon) put(soon);
+    // A start calls all of it. If it cannot be had now, the program asks for it.
+    if (!(await early(put))) await now(put);
     if (!this.#over) await go.run(instance);
   }
 
   /** @returns false when the snapshot turns out not to fit */
   async #resume(
     module: WebAssembly.Module,
-    { parts, later }: Parts,
+    { parts, later, early }: Parts,
     base: URL,
     snapshot: Snapshot,
     earlier: Earlier,
@@ -245,11 +206,12 @@ export class Program {
     const host = this.#setHost('');
     continueClocks(go, snapshot.header);
     answerCalls(go, host);
-    const { link, bring } = partsOnDemand(go, parts, { later });
+    const { link, put, bring } = partsOnDemand(go, parts, { later });
     this.#bringSoon = bring;
     const instance = await WebAssembly.instantiate(module, go.importObject);
     link(instance);
     tellCalls(instance, base);
+    await early(put);
     if (this.#over) return true;
     this.#events.onStage({ name: 'thaw', ms: 0 });
     try {
@@ -383,14 +345,12 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
   }, EVERY);
 }
 
-interface Parts {
-  readonly parts: Part[];
-  readonly later: Later;
-}
-
-const NO_REST = 'A part of the API server is missing.';
-
 const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
+
+/** Whether an engine of this build has been here before: the browser then has the files of the build. */
+function hasVisited({ entries, isOfOther }: Earlier): boolean {
+  return !isOfOther && entries.some(([name]) => name !== BUNDLE);
+}
 
 /** Calls into Go that throw mean that the program is broken, wherever the call came from. */
 function guarded(engine: KubetabEngine, onThrow: (error: unknown) => void): KubetabEngine {

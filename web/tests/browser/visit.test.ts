@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { english } from '../../src/page/words';
 import { ready } from './browser';
-import { plain } from './site';
+import { Gate, plain } from './site';
 import { newVisitors } from './visitors';
 
 // What a visitor does first. make profile has these visits tell what the engine calls until then: wasm/split/first.txt.
@@ -74,4 +74,46 @@ test('what comes soon is asked for again after the connection was lost', async (
     .toContain('successfully rolled out');
   const { module } = await page.evaluate(async () => (await fetch('manifest.json')).json());
   if ('soon' in module) expect(asked).toBeGreaterThan(3);
+});
+
+test('an engine that goes on fetches what comes soon beside the module, and again when that has failed', async (t) => {
+  const gate = new Gate();
+  t.onTestFinished(() => gate.open());
+  let asked = 0;
+  const site = await plain({
+    gate,
+    hasPart: (part) => {
+      if (part === 'rest') return true;
+      asked++;
+      gate.open();
+      return asked !== 2 && asked !== 3;
+    },
+  });
+  t.onTestFinished(() => site.close());
+  const page = await visitor.context.newPage();
+  await page.goto(site.url);
+  await ready(page);
+  const { module } = await page.evaluate(async () => (await fetch('manifest.json')).json());
+  if (!('soon' in module)) t.skip('the module of make profile is whole');
+  await expect.poll(() => asked).toBe(1);
+  const made = await page.evaluate(async () => {
+    const answer = await fetch('/api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ metadata: { name: 'visited' } }),
+    });
+    return (await answer.json()).metadata.uid as string;
+  });
+  // The module comes when what comes soon has been asked for, and the browser has neither.
+  const browser = await visitor.context.newCDPSession(page);
+  await browser.send('Network.clearBrowserCache');
+  gate.close();
+  await page.evaluate(() => window.kubetab.restart(undefined, 'kept'));
+  await expect.poll(() => asked).toBeGreaterThan(1);
+  await ready(page);
+  expect(asked).toBeGreaterThan(3);
+  const kept = await page.evaluate(async () => {
+    return (await (await fetch('/api/v1/namespaces/visited')).json()).metadata.uid as string;
+  });
+  expect(kept).toBe(made);
 });
