@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ import (
 // The tests play lessons in processes of their own, because a process has one environment for kubectl and one set of
 // feature gates: see Package play. These variables tell a process what is its part.
 const (
-	partVariable = "KUBETAB_TEST_LESSONS" // what divide returned, separated by commas
+	partVariable = "KUBETAB_TEST_LESSONS" // what divide returned, separated by spaces
 	// onlyVariable is for those who write: LESSON=part/lesson plays one only.
 	onlyVariable = "LESSON"
 )
@@ -55,7 +56,7 @@ func TestLessons(t *testing.T) {
 		t.Fatal(err)
 	}
 	if part := os.Getenv(partVariable); part != "" {
-		playPart(t, all, strings.Split(part, ","))
+		playPart(t, all, strings.Fields(part))
 		return
 	}
 	ids := all.IDs()
@@ -71,7 +72,7 @@ func TestLessons(t *testing.T) {
 		wait.Go(func() {
 			for part := range parts {
 				c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
-				c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, ","))
+				c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, " "))
 				out, err := c.CombinedOutput()
 				if err != nil {
 					t.Errorf("%v\n%s", err, out)
@@ -84,83 +85,119 @@ func TestLessons(t *testing.T) {
 	wait.Wait()
 }
 
-// divide returns the parts of ids, each for a process, the longest first: a pass of a lesson that has its own cluster, as
-// part/lesson/pass, or of a capstone, which waits for what happens by itself; and the other lessons, divided into as many parts
-// as there are processes.
+// cluster is what is played on one cluster: passes of different lessons, as part/lesson/pass.
+type cluster struct {
+	passes  []string
+	taken   map[string]bool // what no other pass on this cluster may have, see claims
+	minutes int
+}
+
+func (c *cluster) add(id string, pass int, l *load.Lesson) {
+	c.passes = append(c.passes, fmt.Sprintf("%s/%d", id, pass))
+	c.minutes += l.Minutes
+	for _, name := range claims(id, l) {
+		c.taken[name] = true
+	}
+}
+
+// divide returns the parts of ids, each for a process, the longest first. A part is a list of clusters, each of which is what
+// cluster.passes holds, separated by commas. A pass of a lesson that needs a cluster of its own, or of a capstone, which waits for
+// what happens by itself, has a process of its own. The others share as few clusters as can be, because an engine's start takes
+// longer than most passes.
 func divide(all *load.Tutorials, ids []string) <-chan []string {
 	type part struct {
-		ids  []string
-		long int
+		clusters []string
+		minutes  int
 	}
 	var parts []part
-	shared := make([]part, processes)
-	for _, id := range slices.SortedStableFunc(slices.Values(ids), func(a, b string) int { return all.Lessons[b].Minutes - all.Lessons[a].Minutes }) {
-		l := all.Lessons[id]
-		if isAlone(l) || strings.HasPrefix(id, "capstone/") {
-			for pass := range Passes(l) {
-				parts = append(parts, part{[]string{fmt.Sprintf("%s/%d", id, pass)}, l.Minutes})
-			}
-			continue
+	var shared []*cluster
+	// First those of which the fewest fit together.
+	claimants := map[string]int{}
+	for _, id := range ids {
+		for _, name := range claims(id, all.Lessons[id]) {
+			claimants[name] += Passes(all.Lessons[id])
 		}
-		least := slices.MinFunc(shared, func(a, b part) int { return a.long - b.long })
-		i := slices.IndexFunc(shared, func(p part) bool { return p.long == least.long })
-		shared[i].ids, shared[i].long = append(shared[i].ids, id), least.long+l.Minutes
 	}
-	parts = slices.DeleteFunc(append(parts, shared...), func(p part) bool { return p.ids == nil })
-	slices.SortStableFunc(parts, func(a, b part) int { return b.long - a.long })
+	rivals := func(id string) (most int) {
+		for _, name := range claims(id, all.Lessons[id]) {
+			most = max(most, claimants[name])
+		}
+		return most
+	}
+	for _, id := range slices.SortedStableFunc(slices.Values(ids), func(a, b string) int { return rivals(b) - rivals(a) }) {
+		l := all.Lessons[id]
+		for pass := range Passes(l) {
+			if isAlone(l) || strings.HasPrefix(id, "capstone/") {
+				parts = append(parts, part{[]string{fmt.Sprintf("%s/%d", id, pass)}, l.Minutes})
+				continue
+			}
+			free := slices.DeleteFunc(slices.Clone(shared), func(c *cluster) bool {
+				return slices.ContainsFunc(claims(id, l), func(name string) bool { return c.taken[name] })
+			})
+			if len(free) == 0 {
+				free = []*cluster{{taken: map[string]bool{}}}
+				shared = append(shared, free[0])
+			}
+			slices.MinFunc(free, func(a, b *cluster) int { return a.minutes - b.minutes }).add(id, pass, l)
+		}
+	}
+	several := make([]part, min(processes, len(shared)))
+	for i, c := range shared {
+		p := &several[i%len(several)]
+		p.clusters, p.minutes = append(p.clusters, strings.Join(c.passes, ",")), p.minutes+c.minutes
+	}
+	parts = append(parts, several...)
+	slices.SortStableFunc(parts, func(a, b part) int { return b.minutes - a.minutes })
 	queue := make(chan []string, len(parts))
 	for _, p := range parts {
-		queue <- p.ids
+		queue <- p.clusters
 	}
 	close(queue)
 	return queue
 }
 
-// playPart plays a part of what divide returns, one after another. A cluster sees each lesson once: the next pass of all of them
-// is on the next one.
-func playPart(t *testing.T, all *load.Tutorials, ids []string) {
+// playPart plays a part of what divide returns, one cluster after another.
+func playPart(t *testing.T, all *load.Tutorials, clusters []string) {
 	p := &Player{Patience: patience, Temp: t.TempDir}
-	on := func(c *Cluster, id string, pass int) {
-		t.Run(fmt.Sprintf("%s/%d", id, pass), func(t *testing.T) {
-			if err := p.Play(t.Context(), c, all.Lessons[id], pass); err != nil {
-				t.Error(err)
+	for _, passes := range clusters {
+		var c *Cluster
+		for passed := range strings.SplitSeq(passes, ",") {
+			i := strings.LastIndex(passed, "/")
+			pass, err := strconv.Atoi(passed[i+1:])
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
-	if id, pass, ok := cutPass(ids[0]); ok {
-		c := start(t, all.Lessons[id])
-		on(c, id, pass)
-		stop(t, c)
-		return
-	}
-	most := 0
-	for _, id := range ids {
-		most = max(most, Passes(all.Lessons[id]))
-	}
-	for pass := range most {
-		c := start(t, &load.Lesson{})
-		for _, id := range ids {
-			if pass < Passes(all.Lessons[id]) {
-				on(c, id, pass)
+			l := all.Lessons[passed[:i]]
+			if c == nil {
+				c = start(t, l)
 			}
+			t.Run(passed, func(t *testing.T) {
+				if err := p.Play(t.Context(), c, l, pass); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		stop(t, c)
 	}
 }
 
-// cutPass divides part/lesson/pass; ok is false for part/lesson.
-func cutPass(s string) (id string, pass int, ok bool) {
-	i := strings.LastIndex(s, "/")
-	pass, err := strconv.Atoi(s[i+1:])
-	return s[:i], pass, err == nil
+// isAlone reports whether a lesson needs a cluster of its own.
+func isAlone(l *load.Lesson) bool {
+	return l.Alone || l.Clock != nil || l.Engine != nil || slices.ContainsFunc(l.All(), func(s tutorials.Step) bool { return s.Engine != nil })
 }
 
-// isAlone reports whether a lesson needs a cluster of its own. One that brings a kind does: what the kind is called is for the
-// whole cluster, and several lessons have boats.
-func isAlone(l *load.Lesson) bool {
-	bringsKind := func(f tutorials.File) bool { return strings.Contains(f.Text, "kind: CustomResourceDefinition") }
-	return l.Alone || l.Clock != nil || l.Engine != nil || slices.ContainsFunc(l.All(), func(s tutorials.Step) bool { return s.Engine != nil }) ||
-		slices.ContainsFunc(slices.Concat(l.Start, l.Files, l.Solution), bringsKind)
+var plural = regexp.MustCompile(`\bplural: *(\w+)`)
+
+// claims returns what a cluster has once for a lesson: the lesson itself, because a cluster sees each lesson once, and the names of
+// the kinds that it brings. A kind is for the whole cluster, and several lessons have boats.
+func claims(id string, l *load.Lesson) []string {
+	names := []string{id}
+	for _, f := range slices.Concat(l.Start, l.Files, l.Solution) {
+		for _, found := range plural.FindAllStringSubmatch(f.Text, -1) {
+			names = append(names, found[1])
+		}
+	}
+	return names
 }
 
 func start(t *testing.T, l *load.Lesson) *Cluster {
