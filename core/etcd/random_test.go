@@ -34,7 +34,7 @@ func TestRandomOperations(t *testing.T) {
 				path = filepath.Join(t.TempDir(), "store")
 			}
 			r := &randomRun{t: t, rng: rand.New(rand.NewPCG(s, 1)), m: newModel(), opts: Options{Path: path}}
-			r.run(4000)
+			r.run(randomOperations)
 		})
 	}
 }

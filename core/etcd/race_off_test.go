@@ -1,0 +1,6 @@
+//go:build !race
+
+package etcd
+
+// randomOperations is how many operations TestRandomOperations makes.
+const randomOperations = 4000
