@@ -33,6 +33,10 @@ const MOMENTS = {
   'first answer': async () => document.querySelector('.pill.is-ready') !== null,
   'kubectl prints': () =>
     /kube-system\s+Active/.test(document.querySelector('.terminal .xterm-rows')?.textContent ?? ''),
+  // The module's second part, and all files of the page for visits without a network.
+  'everything there': async () =>
+    window.kubetab.state.stages.some(({ name }) => name === 'soon') &&
+    (await caches.match(document.baseURI)) !== undefined,
 };
 
 const server = await serveNative();

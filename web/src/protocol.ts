@@ -396,12 +396,17 @@ export interface TakeOver {
   readonly type: 'take-over';
 }
 
+/** The engine has started: the line is free for the files of the page, of which a copy may be kept. */
+export interface KeepPage {
+  readonly type: 'keep-page';
+}
+
 /** The engine has started: a compressed copy of its module may be kept for offline use. */
 export interface KeepModule {
   readonly type: 'keep-module';
 }
 
-export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepModule;
+export type ToServiceWorker = EnginePort | KeepAwake | ClaimMe | TakeOver | KeepPage | KeepModule;
 
 /* ------------------------------------------------------------------ BroadcastChannel of journalChannel */
 

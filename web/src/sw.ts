@@ -41,18 +41,48 @@ const SCOPE = new URL(sw.registration.scope);
 
 const PRECACHES = nameIn(SCOPE.pathname, 'kubetab-page-');
 const PRECACHE = PRECACHES + __BUILD__;
+const FILES = __PRECACHE__; // named once, because the build writes the list where the name stands
 
 sw.addEventListener('install', (event) => {
-  // `reload` keeps an old copy in the browser's HTTP cache from becoming part of a new version.
-  const requests = ['./', ...__PRECACHE__].map(
-    (file) => new Request(new URL(file, SCOPE), { cache: file === './' ? 'reload' : 'default' }),
-  );
-  event.waitUntil(caches.open(PRECACHE).then((cache) => cache.addAll(requests)));
+  // The first version has nothing to take over. Its page fetches the engine now, and no file shall take the line from it:
+  // the page says `keep-page` when the engine is ready. A later version has to be whole before it takes over.
+  if (sw.registration.active) event.waitUntil(keepPage());
 });
 
 sw.addEventListener('activate', (event) => {
   event.waitUntil(Promise.all([removeOldPrecaches(), sw.clients.claim()]));
 });
+
+/**
+ * Keeps all files of this build, the document last: until it is kept, a visit begins with the document of the host.
+ *
+ * @throws TypeError when a file cannot be had, or when the host has another build by now
+ */
+async function keepPage(): Promise<void> {
+  const cache = await caches.open(PRECACHE);
+  if (await cache.match(SCOPE)) return;
+  await cache.addAll(FILES.map((file) => new URL(file, SCOPE).href));
+  // `reload` keeps an old copy in the browser's HTTP cache from becoming part of a new version.
+  const document = await fetch(new Request(SCOPE, { cache: 'reload' }));
+  const text = await document.clone().text();
+  const named = Array.from(text.matchAll(/"\.\/(assets\/[^"]+)"/g), ([, file]) => file ?? '');
+  if (!document.ok || !named.every((file) => FILES.includes(file))) {
+    throw new TypeError('The document is of another build.');
+  }
+  await cache.put(SCOPE, document);
+}
+
+let keepingPage: Promise<void> | null = null;
+
+/** Every tab asks. What fails is tried again on the next visit. */
+function keepPageOnce(): Promise<void> {
+  keepingPage ??= keepPage()
+    .catch(() => undefined)
+    .finally(() => {
+      keepingPage = null;
+    });
+  return keepingPage;
+}
 
 async function removeOldPrecaches(): Promise<void> {
   const old = (await caches.keys()).filter((n) => n.startsWith(PRECACHES) && n !== PRECACHE);
@@ -73,7 +103,8 @@ async function ownFile(url: URL): Promise<Response | null> {
  */
 function keepModule(): Promise<void> {
   // Every tab asks.
-  keeping ??= keepLessons()
+  keeping ??= keepPageOnce()
+    .then(keepLessons)
     .then(keepFiles)
     .finally(() => {
       keeping = null;
@@ -263,6 +294,9 @@ sw.addEventListener('message', (event) => {
       return;
     case 'take-over':
       event.waitUntil(sw.skipWaiting());
+      return;
+    case 'keep-page':
+      event.waitUntil(keepPageOnce());
       return;
     case 'keep-module':
       event.waitUntil(keepModule());

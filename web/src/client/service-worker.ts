@@ -96,6 +96,11 @@ const worker = new Promise<ServiceWorker>((resolve) => {
   activated = resolve;
 });
 
+/** Lets the files of the page be kept, once the engine runs. */
+export async function keepPageForOffline(): Promise<void> {
+  (await worker).postMessage({ type: 'keep-page' } satisfies ToServiceWorker);
+}
+
 /** Lets the engine's module be kept for offline use, once the engine runs and the network is at rest. */
 export async function keepModuleForOffline(): Promise<void> {
   (await worker).postMessage({ type: 'keep-module' } satisfies ToServiceWorker);

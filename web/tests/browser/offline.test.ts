@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { filesOf, launch, openPage } from './browser';
+import { filesOf, launch, openPage, ready } from './browser';
 import { lesson, looking } from './learner';
-import { plain, type Site } from './site';
+import { Gate, plain, type Site } from './site';
 
 // What wasm/split has cut off the module: it is kept with a first visit, and who cannot have it fails alone.
 
@@ -68,6 +68,48 @@ test('a first visit is enough to ask for anything without a network', async () =
   await page.getByRole('button', { name: chinese.block.run, exact: true }).first().click();
   await page.locator('.check.is-done').first().waitFor();
   await context.close();
+});
+
+test('a first visit keeps files of the page when the engine is ready, and the document of its own build only', async () => {
+  const gate = new Gate();
+  let added = '';
+  let asked = 0;
+  const site = await plain({
+    gate,
+    document: (text) => {
+      asked++;
+      return text.replace('</head>', `${added}</head>`);
+    },
+  });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const kept = () =>
+    page.evaluate(async () => {
+      const [name] = (await caches.keys()).filter((each) => each.startsWith('kubetab-page-'));
+      if (name === undefined) return { files: 0, document: null };
+      const cache = await caches.open(name);
+      const document = (await (await cache.match('/'))?.text()) ?? null;
+      return { files: (await cache.keys()).length, document };
+    });
+  gate.close();
+  await page.goto(site.url);
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+  expect(await kept()).toEqual({ files: 0, document: null });
+
+  // The host gets another build while the engine comes.
+  added = '<link rel="icon" href="./assets/of-another-build.svg" />';
+  gate.open();
+  await ready(page);
+  await expect.poll(() => asked).toBe(2);
+  added = '';
+  await page.reload();
+  await ready(page);
+  await expect.poll(async () => (await kept()).document).toContain('./early.js');
+  const { files, document } = await kept();
+  expect(document).not.toContain('of-another-build');
+  expect(files).toBeGreaterThan(20);
+  await context.close();
+  await site.close();
 });
 
 // /statusz is not in the profile.

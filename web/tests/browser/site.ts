@@ -30,6 +30,8 @@ interface Changes {
   readonly folders?: readonly string[];
   /** The service worker, to stand for another version of it. */
   readonly worker?: (text: string, folder: string) => string;
+  /** The document. */
+  readonly document?: (text: string) => string;
   /** The snapshot; null is a 404. */
   readonly snapshot?: (bytes: Buffer) => Buffer | null;
   /** The module passes it. */
@@ -65,6 +67,7 @@ export class Gate {
 export async function plain({
   folders = ['/'],
   worker,
+  document,
   snapshot,
   gate,
   hasPart,
@@ -102,6 +105,10 @@ export async function plain({
     }
     if (worker && path === '/sw.js') {
       response.end(worker(readFileSync(file, 'utf8'), folder));
+      return;
+    }
+    if (document && path === '/') {
+      response.end(document(readFileSync(file, 'utf8')));
       return;
     }
     if (snapshot && path.endsWith('.snapshot')) {

@@ -5,6 +5,7 @@ import { findEngine, type Home, type HomeEvents } from '../../client/home';
 import type { EngineLink } from '../../client/link';
 import {
   keepModuleForOffline,
+  keepPageForOffline,
   serveServiceWorker,
   type WithoutServiceWorker,
 } from '../../client/service-worker';
@@ -41,7 +42,7 @@ export const ready = computed(() => engineState.value?.phase === 'ready');
 let link: EngineLink | null = null;
 let lastWorker = '';
 let reopen: () => void = () => undefined;
-let keepModule: () => void = () => undefined;
+let keepFiles: () => void = () => undefined;
 /** For every new link: the service worker may have asked before there was one. */
 let linked = later<EngineLink>();
 
@@ -78,8 +79,11 @@ export function openCluster({ find, serviceWorker }: Surroundings = OF_TAB): voi
     withoutServiceWorker.value = { reason: 'unavailable' };
     return;
   }
-  // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
-  keepModule = () => setTimeout(() => void keepModuleForOffline(), 15_000);
+  keepFiles = () => {
+    void keepPageForOffline();
+    // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
+    setTimeout(() => void keepModuleForOffline(), 15_000);
+  };
   void serveServiceWorker(new URL('sw.js', scope), {
     cluster: clusterHere,
     introduce: lendPort,
@@ -206,7 +210,7 @@ function die(dead: Dead): void {
 
 function onReady(): void {
   void refreshStats();
-  keepModule();
+  keepFiles();
 }
 
 /**

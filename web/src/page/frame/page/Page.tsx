@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { loadClockControls } from '../../control/ClockMenu';
-import { engineState } from '../../engine/cluster';
+import { engineState, untilReady } from '../../engine/cluster';
 import { progressWords } from '../../engine/EngineStatus';
 import { EngineTrouble } from '../../engine/EngineTrouble';
 import { inLesson, isOffered } from '../../lessons/course/home';
@@ -43,8 +43,18 @@ const ShareDialog = lazily(() =>
 const ReceiveDialog = lazily(() =>
   import('../../share/ReceiveDialog').then(({ ReceiveDialog }) => ReceiveDialog),
 );
-/** What is small is loaded so many ms after the first paint: then Ctrl K and a name can be typed without a pause. */
+/**
+ * What is small is loaded so many ms after the first paint, when the engine does not need the line: then Ctrl K and a name
+ * can be typed without a pause.
+ */
 const SMALL_AFTER = 2000;
+
+async function loadSmall(signal: AbortSignal): Promise<void> {
+  await untilReady(signal);
+  await Promise.all(
+    [loadPalette, loadFiles, loadSettings, loadClockControls].map((load) => load()),
+  );
+}
 
 export function Page() {
   // From the first paint on, so that no key is lost that is pressed at what can be seen.
@@ -53,12 +63,15 @@ export function Page() {
     return () => document.removeEventListener('keydown', onShortcut);
   }, []);
   useEffect(() => {
-    setTimeout(() => {
-      // What fails now is tried again, and reported, when it is wanted.
-      for (const load of [loadPalette, loadFiles, loadSettings, loadClockControls]) {
-        void load().catch(() => undefined);
-      }
+    const removed = new AbortController();
+    const timer = setTimeout(() => {
+      // What fails now, also because there is no engine, is tried again and reported when it is wanted.
+      void loadSmall(removed.signal).catch(() => undefined);
     }, SMALL_AFTER);
+    return () => {
+      clearTimeout(timer);
+      removed.abort();
+    };
   }, []);
   const { view, path } = route.value;
   const { title } = words;
