@@ -53,6 +53,8 @@
 //     Ctrl-C was pressed. A program that neither reads nor writes is left behind:
 //     its goroutine ends when it is done, and nothing that it does is seen
 //     (interrupt.go).
+//   - A program that panics ends with 134, and nothing else does: every goroutine that
+//     runs one has a coreutils.Survive.
 //   - A client of the handler can do what the administrator can. The handler is
 //     for the page itself.
 package shell

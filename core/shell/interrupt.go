@@ -2,11 +2,13 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"time"
 
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Ctrl-C brings the prompt back within a second, whatever runs. A program ends at
@@ -19,27 +21,42 @@ const (
 	linePatience    = 600 * time.Millisecond
 )
 
-// attend runs f, and waits for it until patience is over after the end of ctx. It
-// reports whether f has ended; result is f's then. A goroutine that was ended because
-// there is no memory has not: f is left in the middle.
-func attend[T any](ctx context.Context, patience time.Duration, f func() T) (result T, ended bool) {
-	done := make(chan T, 1)
+// errLeft is what attend fails with when it leaves f behind.
+var errLeft = errors.New("left behind")
+
+// attend runs f on a goroutine of its own, and waits for it until patience is over after the end of ctx. The errors are
+// errLeft, and a *coreutils.Fault when f has panicked. A goroutine that was ended because there is no memory is left
+// behind, too: f is left in the middle.
+func attend[T any](ctx context.Context, patience time.Duration, f func() T) (T, error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
 	go func() {
 		defer close(done)
-		done <- f()
+		var o outcome
+		o.err = coreutils.Survive(func() { o.result = f() })
+		done <- o
 	}()
+	ended := func(o outcome, is bool) (T, error) {
+		if !is {
+			return o.result, errLeft
+		}
+		return o.result, o.err
+	}
 	select {
-	case result, ended = <-done:
-		return result, ended
+	case o, is := <-done:
+		return ended(o, is)
 	case <-ctx.Done():
 	}
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
 	select {
-	case result, ended = <-done:
-		return result, ended
+	case o, is := <-done:
+		return ended(o, is)
 	case <-wait.C:
-		return result, false
+		return ended(outcome{}, false)
 	}
 }
 

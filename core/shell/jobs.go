@@ -81,7 +81,8 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 	// A job without a name is still one.
 	text, _ := absent.Attempt(func() string {
 		var text strings.Builder
-		if err := syntax.NewPrinter(syntax.SingleLine(true)).Print(&text, &alone); err != nil {
+		var err error
+		if fault := coreutils.Survive(func() { err = syntax.NewPrinter(syntax.SingleLine(true)).Print(&text, &alone) }); fault != nil || err != nil {
 			return ""
 		}
 		return text.String()
@@ -104,12 +105,12 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		defer remove()
 		ctx, done := withBudget(ctx, k.stderr)
 		defer done()
-		err, ended := attend(ctx, linePatience, func() error {
+		err, fault := attend(ctx, linePatience, func() error {
 			defer ownedByLine(ctx)()
 			return runner.Run(coreutils.Stepwise(ctx), &alone)
 		})
-		if !ended {
-			err = ctx.Err()
+		if fault != nil {
+			err = cmp.Or(ctx.Err(), fault)
 		}
 		var status interp.ExitStatus
 		switch {
@@ -119,6 +120,9 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 			j.code = int(status)
 		case err != nil:
 			j.code = 1
+			if fault != nil {
+				j.code = coreutils.Aborted
+			}
 			if ctx.Err() == nil {
 				fmt.Fprintf(k.stderr, "bash: %v\n", err)
 			}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,8 +95,16 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 }
 
 // run runs lines of a script and returns the exit code of the last command. The
-// second result is false when the shell has been left.
+// second result is false when the shell has been left. A fault of the shell itself ends the lines, and not the shell.
 func (k *session) run(ctx context.Context, script string) (code int, stays bool) {
+	if fault := coreutils.Survive(func() { code, stays = k.runLines(ctx, script) }); fault != nil {
+		fmt.Fprintf(k.stderr, "bash: %v\n", fault)
+		return coreutils.Aborted, true
+	}
+	return code, stays
+}
+
+func (k *session) runLines(ctx context.Context, script string) (code int, stays bool) {
 	file, err := parse(script, "")
 	if err != nil {
 		fmt.Fprintf(k.stderr, "bash: %s\n", syntaxError(err))
@@ -114,6 +123,7 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 		}
 		err := k.statement(ctx, stmt)
 		var status interp.ExitStatus
+		var fault *coreutils.Fault
 		switch {
 		case overspent(ctx):
 			if errors.Is(context.Cause(ctx), errNoMemory) {
@@ -126,6 +136,9 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 			code = 0
 		case errors.As(err, &status):
 			code = int(status)
+		case errors.As(err, &fault):
+			fmt.Fprintf(k.stderr, "bash: %v\n", fault)
+			return k.leaves(coreutils.Aborted), true
 		default:
 			fmt.Fprintf(k.stderr, "bash: %v\n", err)
 			return 1, true // the line ends, and not the shell
@@ -137,17 +150,17 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 	return code, true
 }
 
-// statement runs a statement in the session's shell. One that does not end with
-// ctx is left behind, and the shell is again what it was before.
+// statement runs a statement in the session's shell. When one does not end with ctx, or
+// has a *coreutils.Fault, the shell is again what it was before.
 func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	runner, before := k.runner, k.runner.Subshell()
-	err, ended := attend(ctx, linePatience, func() error {
+	err, fault := attend(ctx, linePatience, func() error {
 		defer ownedByLine(ctx)()
 		return runner.Run(coreutils.Stepwise(ctx), stmt)
 	})
-	if !ended {
+	if fault != nil {
 		k.runner = before
-		return ctx.Err()
+		return cmp.Or(ctx.Err(), fault)
 	}
 	return err
 }
@@ -182,8 +195,8 @@ func (k *session) leaves(code int) int {
 	return code
 }
 
-// exits leave the status of a command that the interpreter has no status of: one that was interrupted, and one that took
-// too much or needed what could not be had. They are parsed here, because a terminal's goroutine must not wait for a parser.
+// exits leave the status of a command that the interpreter has no status of: one that was interrupted, one that took
+// too much or needed what could not be had, and one that had a fault. They are parsed here, because a terminal's goroutine must not wait for a parser.
 var exits = func(codes ...int) map[int]*syntax.Stmt {
 	exits := map[int]*syntax.Stmt{}
 	for _, code := range codes {
@@ -194,25 +207,28 @@ var exits = func(codes ...int) map[int]*syntax.Stmt {
 		exits[code] = file.Stmts[0]
 	}
 	return exits
-}(tookTooMuch, kubectl.Interrupted)
+}(tookTooMuch, kubectl.Interrupted, coreutils.Aborted)
 
 // parse reads a line that a session runs statement by statement. The errors are
-// those of the parser, and an *absent.Error: the goroutine of a terminal has no
-// owner that could be told.
+// those of the parser, a *coreutils.Fault, and an *absent.Error: the goroutine of a
+// terminal has no owner that could be told.
 func parse(script, name string) (*syntax.File, error) {
 	type result struct {
 		file *syntax.File
 		err  error
 	}
-	r, err := absent.Attempt(func() result {
-		file, err := bash.NewParser().Parse(strings.NewReader(script), name)
-		if err == nil {
-			for _, stmt := range file.Stmts {
+	r, err := absent.Attempt(func() (r result) {
+		fault := coreutils.Survive(func() {
+			if r.file, r.err = bash.NewParser().Parse(strings.NewReader(script), name); r.err != nil {
+				return
+			}
+			for _, stmt := range r.file.Stmts {
 				nameLastJob(stmt)
 				substituteProcesses(stmt)
 			}
-		}
-		return result{file, err}
+		})
+		r.err = errors.Join(r.err, fault)
+		return r
 	})
 	return r.file, errors.Join(r.err, err)
 }
@@ -290,11 +306,11 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	} else if c.Stdin = k.input(running); c.Stdin == nil {
 		c.Stdin = strings.NewReader("")
 	}
-	code, _ := attend(running, programPatience, func() int {
+	code, err := attend(running, programPatience, func() int {
 		defer absent.OwnFor(cancel, absent.Account())()
 		return k.command(c, args[0])
 	})
-	missing := (*absent.Error)(nil)
+	missing, fault := (*absent.Error)(nil), (*coreutils.Fault)(nil)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -306,6 +322,9 @@ func (k *session) exec(ctx context.Context, args []string) error {
 		return interp.ExitStatus(2)
 	case errors.Is(context.Cause(running), errBrokenPipe):
 		return interp.ExitStatus(141) // as a program that ends by SIGPIPE
+	case errors.As(err, &fault):
+		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], fault)
+		return interp.ExitStatus(coreutils.Aborted)
 	case code == 0:
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 const (
@@ -91,7 +92,9 @@ func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
 	t.leave()
 	go func() {
 		defer close(t.ended)
-		t.run(s.ctx)
+		if fault := coreutils.Survive(func() { t.run(s.ctx) }); fault != nil {
+			fmt.Fprintf(t.tty, "bash: %v\r\nexit\r\n", fault)
+		}
 		t.tty.Close()
 		s.mu.Lock()
 		delete(s.terminals, t.id)
@@ -107,7 +110,12 @@ func (t *terminal) run(ctx context.Context) {
 	k := t.session
 	k.life = ctx
 	defer k.endJobs()
-	editor := &tty.Editor{TTY: t.tty, Complete: k.complete, Reprompt: k.prompt, Offer: t.offer}
+	complete := func(ctx context.Context, before string) (candidates []tty.Candidate, replaces int) {
+		// A word that cannot be completed is as one that has no candidates.
+		_ = coreutils.Survive(func() { candidates, replaces = k.complete(ctx, before) })
+		return candidates, replaces
+	}
+	editor := &tty.Editor{TTY: t.tty, Complete: complete, Reprompt: k.prompt, Offer: t.offer}
 	for {
 		k.mu.Lock()
 		editor.History = k.history
@@ -160,8 +168,9 @@ func incomplete(script string) bool {
 		return true
 	}
 	unfinished, err := absent.Attempt(func() bool {
-		_, err := bash.NewParser().Parse(strings.NewReader(script+"\n"), "")
-		return err != nil && syntax.IsIncomplete(err)
+		var err error
+		fault := coreutils.Survive(func() { _, err = bash.NewParser().Parse(strings.NewReader(script+"\n"), "") })
+		return fault == nil && err != nil && syntax.IsIncomplete(err)
 	})
 	return err == nil && unfinished // what cannot be parsed now says so when it runs
 }

@@ -199,7 +199,13 @@ func timeout(k *Call) int {
 	ctx, cancel := context.WithCancel(k)
 	defer cancel()
 	child.Context = ctx
-	k.System.Go(func() { done <- k.System.Run(&child, k.Environ(), args[1:]) })
+	k.System.Go(func() {
+		code := Aborted
+		if fault := Survive(func() { code = k.System.Run(&child, k.Environ(), args[1:]) }); fault != nil {
+			k.Fail("%v", fault)
+		}
+		done <- code
+	})
 	timer := k.System.Clock().NewTimer(d)
 	defer timer.Stop()
 	select {

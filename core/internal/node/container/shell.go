@@ -74,8 +74,16 @@ func (s *session) signal(name string) bool {
 	return true
 }
 
-// run runs a command line and returns its exit code.
-func (s *session) run(ctx context.Context, argv []string) int {
+// run runs a command line and returns its exit code. A fault of the interpreter ends the
+// command, and not the process, in which the API server runs as well.
+func (s *session) run(ctx context.Context, argv []string) (code int) {
+	if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
+		return s.status(fault, path.Base(argv[0]))
+	}
+	return code
+}
+
+func (s *session) start(ctx context.Context, argv []string) int {
 	if shells[path.Base(argv[0])] {
 		return s.shell(ctx, argv)
 	}
@@ -173,10 +181,15 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	return code
 }
 
-// contain runs what a container's memory is looked at for. It fails with context.Canceled when there is not enough.
+// contain runs what a container's memory is looked at for. It fails with context.Canceled when there is not enough, and
+// with a *coreutils.Fault.
 func contain(ctx context.Context, memory *coreutils.Memory, runner *interp.Runner, node syntax.Node) error {
 	err := context.Canceled
-	memory.Contain(func() { err = runner.Run(coreutils.Stepwise(ctx), node) })
+	memory.Contain(func() {
+		if fault := coreutils.Survive(func() { err = runner.Run(coreutils.Stepwise(ctx), node) }); fault != nil {
+			err = fault
+		}
+	})
 	return err
 }
 
@@ -233,7 +246,11 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 				continue
 			}
 			for _, stmt := range stmts {
+				before := runner.Subshell()
 				err := contain(ctx, memory, runner, stmt)
+				if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
+					runner = before
+				}
 				code = s.status(err, name)
 				if runner.Exited() || ctx.Err() != nil {
 					return code
@@ -262,9 +279,13 @@ func (r oneByte) Read(b []byte) (int, error) {
 // status turns what a run returned into an exit code.
 func (s *session) status(err error, name string) int {
 	var code interp.ExitStatus
+	var fault *coreutils.Fault
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &fault):
+		fmt.Fprintf(s.stderr, "%s: %v\n", name, fault)
+		return coreutils.Aborted
 	case errors.As(err, &code):
 		return int(code)
 	case errors.Is(err, context.Canceled):
@@ -395,7 +416,11 @@ var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": 
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
 	hc := interp.HandlerCtx(ctx)
-	code := s.command(ctx, hc, args)
+	var code int
+	if fault := coreutils.Survive(func() { code = s.command(ctx, hc, args) }); fault != nil {
+		fmt.Fprintf(hc.Stderr, "%s: %v\n", args[0], fault)
+		code = coreutils.Aborted
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
