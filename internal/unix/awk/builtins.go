@@ -105,7 +105,7 @@ func substr(m *machine, args []expression) value {
 		to = min(to, from+math.Round(args[2].eval(m).number()))
 	}
 	from = max(from, 1)
-	if from >= to {
+	if !(from < to) { // nor where one of them is not a number
 		return str("")
 	}
 	return str(string(s[int(from)-1 : int(to)-1]))

@@ -1,6 +1,9 @@
 package awk
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // definition is one of the program's own.
 type definition struct {
@@ -15,13 +18,18 @@ type userCall struct {
 	args []expression
 }
 
-// deepest bounds recursion: what goes further does not end.
-const deepest = 5000
+// What bounds recursion: what goes further does not end. Go ends the process when a stack is full, and how much of it a call
+// takes depends on the expression that the call stands in.
+const (
+	deepest      = 5000
+	mostFrames   = 200_000
+	callsPerLook = 50 // at the stack
+)
 
 func (c userCall) eval(m *machine) value {
 	m.breathe()
 	f := m.program.functions[c.name]
-	if m.depth++; m.depth > deepest {
+	if m.depth++; m.depth > deepest || m.depth%callsPerLook == 0 && runtime.Callers(mostFrames, make([]uintptr, 1)) != 0 {
 		panic(failure{fmt.Errorf("function %s calls itself too often", c.name)})
 	}
 	locals := make(map[string]*slot, len(f.parameters))

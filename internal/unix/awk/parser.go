@@ -26,8 +26,12 @@ func Parse(source string) (p *Program, err error) {
 		return nil, err
 	}
 	defer func() {
-		if failed, ok := recover().(syntaxError); ok {
+		switch failed := recover().(type) {
+		case nil:
+		case syntaxError:
 			err = failed
+		default:
+			panic(failed)
 		}
 	}()
 	r := &parser{tokens: tokens}
@@ -55,9 +59,27 @@ type parser struct {
 	i      int
 	calls  []userCall
 	inside bool // a function
+	depth  int  // of what is being parsed
 }
 
-func (r *parser) now() token { return r.tokens[r.i] }
+// What is nested, the parser and the machine call themselves for, and Go ends the process when a stack is full.
+const (
+	mostDepth    = 5_000 // calls of the parser's within each other: some five for each parenthesis
+	mostOperands = 1_000 // of operators of one level, each of which has the one before for its left operand
+)
+
+// deeper counts a call that may be within one of its like. What it returns is to be called at the end.
+func (r *parser) deeper() (end func()) {
+	if r.depth++; r.depth > mostDepth {
+		r.fail("syntax error: nested too deeply")
+	}
+	return func() { r.depth-- }
+}
+
+func (r *parser) now() token { return r.ahead(0) }
+
+// ahead is the token n after the present one; the last one ends the program, and nothing follows it.
+func (r *parser) ahead(n int) token { return r.tokens[min(r.i+n, len(r.tokens)-1)] }
 
 func (r *parser) at(k kind) bool { return r.now().kind == k }
 
@@ -111,6 +133,7 @@ func (r *parser) list(closing string) []expression {
 }
 
 func (r *parser) expression() expression {
+	defer r.deeper()()
 	left := r.ternary(true)
 	for _, o := range []string{"=", "+=", "-=", "*=", "/=", "%=", "^="} {
 		if !r.is(o) {
@@ -135,6 +158,7 @@ var levels = [][]string{{"||"}, {"&&"}, {"in"}, {"~", "!~"}, {"<", "<=", "==", "
 const concatenation = 5
 
 func (r *parser) ternary(greater bool) expression {
+	defer r.deeper()()
 	condition := r.binary(0, greater)
 	if !r.take("?") {
 		return condition
@@ -153,14 +177,17 @@ func (r *parser) binary(level int, greater bool) expression {
 	}
 	left := r.binary(level+1, greater)
 	// A command is what stands before, with all that is joined to it.
-	for level == concatenation-1 && r.is("|") && r.tokens[r.i+1].value == "getline" && r.tokens[r.i+1].kind == keyword {
+	for level == concatenation-1 && r.is("|") && r.ahead(1).value == "getline" && r.ahead(1).kind == keyword {
 		r.i += 2
 		left = getline{r.lvalue(), "|<", left}
 	}
-	for {
+	for operands := 1; ; operands++ {
 		o, ok := r.operatorOf(level, greater)
 		if !ok {
 			return left
+		}
+		if operands == mostOperands {
+			r.fail("syntax error: more than %d operands", mostOperands)
 		}
 		if o == "in" {
 			array := r.now().value
@@ -200,6 +227,7 @@ func (r *parser) operatorOf(level int, greater bool) (string, bool) {
 }
 
 func (r *parser) unary(greater bool) expression {
+	defer r.deeper()()
 	switch {
 	case r.take("!"):
 		return unary{"!", r.unary(greater)}
@@ -237,6 +265,7 @@ func (r *parser) postfix() expression {
 }
 
 func (r *parser) primary() expression {
+	defer r.deeper()()
 	t := r.now()
 	r.i++
 	switch t.kind {

@@ -80,6 +80,7 @@ func (r *parser) simple() []statement {
 }
 
 func (r *parser) statement() statement {
+	defer r.deeper()()
 	switch {
 	case r.is("{"):
 		return blockStatement(r.block())
@@ -145,8 +146,8 @@ func (r *parser) statement() statement {
 
 func (r *parser) forLoop() statement {
 	r.want("(")
-	if r.at(name) && r.tokens[r.i+1].value == "in" && r.tokens[r.i+3].value == ")" {
-		l := forIn{variable: r.now().value, array: r.tokens[r.i+2].value}
+	if r.at(name) && r.ahead(1).value == "in" && r.ahead(3).value == ")" {
+		l := forIn{variable: r.now().value, array: r.ahead(2).value}
 		r.i += 4
 		l.body = r.simple()
 		return l

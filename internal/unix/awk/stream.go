@@ -237,6 +237,7 @@ func (m *machine) nextLine() (string, bool) {
 func (m *machine) openNext() bool {
 	i := &m.input
 	for i.at++; i.at < int(m.get("ARGC").number()); i.at++ {
+		m.breathe() // ARGC is whatever the program says
 		name := m.array("ARGV")[numeric(float64(i.at)).string()].string()
 		if left, right, ok := strings.Cut(name, "="); ok && isName(left) {
 			m.put(left, input(unescape(right)))
