@@ -89,7 +89,7 @@ func (k *session) dropLarge(ctx context.Context) {
 		b.end(errNoMemory)
 	}
 	// One that stands in for a shell that was left behind has its Vars from its first run.
-	if nothing, err := parse(":", ""); err == nil {
+	if nothing, err := parse(":", "", nil); err == nil {
 		_ = k.runner.Run(context.Background(), nothing) // it succeeds
 	}
 	for name, v := range k.runner.Vars {
@@ -104,7 +104,7 @@ func (k *session) dropLarge(ctx context.Context) {
 			continue
 		}
 		fmt.Fprintf(k.stderr, "bash: %s: unset, it held %d bytes\n", name, held)
-		unset, err := parse("unset -v "+name, "")
+		unset, err := parse("unset -v "+name, "", nil)
 		if err == nil {
 			err = k.runner.Run(context.Background(), unset)
 		}

@@ -105,7 +105,7 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 }
 
 func (k *session) runLines(ctx context.Context, script string) (code int, stays bool) {
-	file, err := parse(script, "")
+	file, err := parse(script, "", bash.VariablesOf(k.runner))
 	if err != nil {
 		fmt.Fprintf(k.stderr, "bash: %s\n", syntaxError(err))
 		return 2, true
@@ -212,14 +212,14 @@ var exits = func(codes ...int) map[int]*syntax.Stmt {
 // parse reads a line that a session runs statement by statement. The errors are
 // those of the parser, a *coreutils.Fault, and an *absent.Error: the goroutine of a
 // terminal has no owner that could be told.
-func parse(script, name string) (*syntax.File, error) {
+func parse(script, name string, vars bash.Variables) (*syntax.File, error) {
 	type result struct {
 		file *syntax.File
 		err  error
 	}
 	r, err := absent.Attempt(func() (r result) {
 		fault := coreutils.Survive(func() {
-			if r.file, r.err = bash.NewParser().Parse(strings.NewReader(script), name); r.err != nil {
+			if r.file, r.err = bash.Parse(script, name, vars); r.err != nil {
 				return
 			}
 			for _, stmt := range r.file.Stmts {
@@ -395,7 +395,7 @@ func (k *session) script(c *coreutils.Call, name, asked string, args []string) i
 
 // sub runs a script in a shell of its own, with the call's streams.
 func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string) int {
-	file, err := bash.NewParser().Parse(strings.NewReader(text), zero)
+	file, err := bash.Parse(text, zero, nil)
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "%s: %s\n", zero, syntaxError(err))
 		return 2

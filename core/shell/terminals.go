@@ -169,7 +169,7 @@ func incomplete(script string) bool {
 	}
 	unfinished, err := absent.Attempt(func() bool {
 		var err error
-		fault := coreutils.Survive(func() { _, err = bash.NewParser().Parse(strings.NewReader(script+"\n"), "") })
+		fault := coreutils.Survive(func() { _, err = bash.Parse(script+"\n", "", nil) })
 		return fault == nil && err != nil && syntax.IsIncomplete(err)
 	})
 	return err == nil && unfinished // what cannot be parsed now says so when it runs

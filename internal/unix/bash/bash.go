@@ -1,8 +1,8 @@
 // Package bash sets up the interpreter (mvdan.cc/sh) of Kubetab's two shells: that of the terminal and that of containers.
 // It knows no Kubernetes and no machine: programs and files are the caller's.
 //
-//	a line ──▶ NewParser ──▶ interp.Runner of New
-//	                              │ each simple command: Config.Call, which may replace it
+//	a line ──▶ Parse, Mend ──▶ interp.Runner of New
+//	                              │ each simple command: Config.Call and tame, which may replace it
 //	                              ├─ builtins and functions: the interpreter's own
 //	                              ├─ programs: Config.Exec
 //	                              └─ redirections, globs, cd, test: Config.Open, Config.Files
@@ -12,6 +12,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
@@ -69,11 +70,20 @@ func New(c Config) (*interp.Runner, error) {
 		interp.StdIO(nil, c.Stdout, c.Stderr),
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
-			return c.Call(ctx, withoutDashes(args))
+			args, err := c.Call(ctx, args)
+			if err != nil || len(args) == 0 {
+				return args, err
+			}
+			hc := interp.HandlerCtx(ctx)
+			return tame(hc.Stderr, hc.Env, args), nil
 		}),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return c.Exec }),
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-			return c.Open(ctx, coreutils.Absolute(interp.HandlerCtx(ctx).Dir, name), flag, perm)
+			hc := interp.HandlerCtx(ctx)
+			if script, ok := strings.CutPrefix(name, sourced); ok {
+				return source(ctx, c.Open, coreutils.Absolute(hc.Dir, script), hc.Env)
+			}
+			return c.Open(ctx, coreutils.Absolute(hc.Dir, name), flag, perm)
 		}),
 		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
 			return c.Files.Stat(name, follow)
@@ -89,13 +99,12 @@ func New(c Config) (*interp.Runner, error) {
 	)
 }
 
-// withoutDashes takes the end of options from a printf, which the interpreter's printf would print.
-func withoutDashes(args []string) []string {
-	if len(args) > 1 && args[0] == "printf" && args[1] == "--" {
-		return append([]string{"printf"}, args[2:]...)
-	}
-	return args
-}
-
-// NewParser returns a parser of bash's language.
+// NewParser returns a parser of bash's language. It is for texts that are not run: see [Parse].
 func NewParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
+// VariablesOf returns the variables that a shell has had since it has run something.
+func VariablesOf(runner *interp.Runner) Variables { return variables(runner.Vars) }
+
+type variables map[string]expand.Variable
+
+func (v variables) Get(name string) expand.Variable { return v[name] }

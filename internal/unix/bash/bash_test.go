@@ -34,10 +34,13 @@ func (readOnly) Write([]byte) (int, error) { return 0, os.ErrPermission }
 func run(t *testing.T, change func(*bash.Config), script string) (printed string, ran []string) {
 	t.Helper()
 	files := tree{fstest.MapFS{
-		"desk/a.txt":   {Data: []byte("of a\n")},
-		"desk/b.txt":   {Data: []byte("of b\n")},
-		"desk/run":     {Mode: 0o755},
-		"desk/sub/lib": {Data: []byte("echo sourced\n")},
+		"desk/a.txt":    {Data: []byte("of a\n")},
+		"desk/b.txt":    {Data: []byte("of b\n")},
+		"desk/run":      {Mode: 0o755},
+		"desk/sub/lib":  {Data: []byte("echo sourced\n")},
+		"desk/elements": {Data: []byte("c=(1)\n((c[0]++)); echo ${c[0]} $1; return 3")},
+		"desk/broken":   {Data: []byte("{ echo")},
+		"desk/deep":     {Data: []byte(strings.Repeat("(", 100_000))},
 	}}
 	var out strings.Builder
 	c := bash.Config{
@@ -59,7 +62,7 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := bash.NewParser().Parse(strings.NewReader(script), "")
+	file, err := bash.Parse(script, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,17 +141,17 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 			break
 		}
 	}
-	var source io.Reader
 	switch {
 	case script != nil:
-		source, params = strings.NewReader(*script), rest
+		params = rest
 	case len(rest) > 0:
 		text, err := s.c.tree().ReadFile(coreutils.Absolute("/", rest[0]))
 		if err != nil {
 			fmt.Fprintf(s.stderr, "%s: can't open '%s': No such file or directory\n", name, rest[0])
 			return 127
 		}
-		source, params, zero = bytes.NewReader(text), rest[1:], rest[0]
+		file := string(text)
+		script, params, zero = &file, rest[1:], rest[0]
 	}
 	runner, err := s.runner(options, params)
 	if err != nil {
@@ -163,10 +162,10 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	defer kill()
 	ctx, memory := coreutils.WithMemory(ctx, kill)
 	defer memory.End()
-	if source == nil {
+	if script == nil {
 		return s.interactive(ctx, memory, name, runner)
 	}
-	file, err := bash.NewParser().Parse(source, zero)
+	file, err := bash.Parse(*script, zero, nil)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
 		return 2
@@ -174,7 +173,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	code := s.status(contain(ctx, memory, runner, file), name)
 	// A signal that came during the last command has its trap run now.
 	if body := s.takePending(); body != "" && ctx.Err() == nil {
-		if trap, err := bash.NewParser().Parse(strings.NewReader(body), zero); err == nil {
+		if trap, err := bash.Parse(body, zero, bash.VariablesOf(runner)); err == nil {
 			code = s.status(contain(ctx, memory, runner, trap), name)
 		}
 	}
@@ -231,7 +230,7 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 	prompt()
 	for {
 		again := false
-		for stmts, err := range parser.InteractiveSeq(oneByte{source}) {
+		for stmts, err := range parser.InteractiveSeq(bash.Bounded(oneByte{source})) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 					fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
@@ -247,7 +246,10 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 			}
 			for _, stmt := range stmts {
 				before := runner.Subshell()
-				err := contain(ctx, memory, runner, stmt)
+				err := bash.Mend(stmt, bash.VariablesOf(runner))
+				if err == nil {
+					err = contain(ctx, memory, runner, stmt)
+				}
 				if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
 					runner = before
 				}

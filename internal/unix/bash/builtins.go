@@ -1,0 +1,153 @@
+package bash
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// tame returns what runs in the place of a simple command, so that the interpreter's builtins do what bash does where
+// they would panic, and so that what they parse is mended like any other script. errs is the command's standard error.
+func tame(errs io.Writer, vars Variables, args []string) []string {
+	n := 0 // of words before the builtin
+	for n < len(args)-1 && (args[n] == "builtin" || args[n] == "command") {
+		n++
+	}
+	before, name, rest := args[:n:n], args[n], args[n+1:]
+	with := func(rest ...string) []string { return slices.Concat(before, []string{name}, rest) }
+	switch name {
+	case "printf":
+		// The interpreter's prints the end of options.
+		if len(rest) > 0 && rest[0] == "--" {
+			return with(rest[1:]...)
+		}
+	case "unset":
+		return with(slices.DeleteFunc(slices.Clone(rest), func(arg string) bool { return arg == "" || !indexes(arg) })...)
+	case "shift":
+		if len(rest) == 1 {
+			if n, err := strconv.Atoi(rest[0]); err == nil && n < 0 {
+				return refused(errs, "shift: %d: shift count out of range", n)
+			}
+		}
+	case "test", "[":
+		if len(rest) > mostDepth {
+			return refused(errs, "%s: too many arguments", name) // each may be within the one before
+		}
+		return with(namedVariables(rest)...)
+	case "eval":
+		text := strings.Join(rest, " ")
+		mended, err := mendedText(text, "", vars)
+		if err != nil {
+			return refused(errs, "eval: %v", err)
+		}
+		if mended != text {
+			return with(mended)
+		}
+	case "trap":
+		return mendedTrap(errs, vars, with, rest)
+	case "alias":
+		mended := slices.Clone(rest)
+		for i, arg := range rest {
+			alias, text, _ := strings.Cut(arg, "=")
+			of, err := mendedText(text, "", vars)
+			switch {
+			case mustNotRun(err):
+				return refused(errs, "alias: %s: %v", alias, err)
+			case err == nil && of != text:
+				mended[i] = alias + "=" + of
+			}
+		}
+		return with(mended...)
+	case "source", ".":
+		if len(rest) > 0 && !strings.HasPrefix(rest[0], sourced) {
+			return with(append([]string{sourced + rest[0]}, rest[1:]...)...)
+		}
+	}
+	return args
+}
+
+// refused says why a command fails, and returns one that does.
+func refused(errs io.Writer, format string, args ...any) []string {
+	fmt.Fprintf(errs, "bash: "+format+"\n", args...)
+	return []string{"false"}
+}
+
+func mendedTrap(errs io.Writer, vars Variables, with func(...string) []string, args []string) []string {
+	args = slices.Clone(args)
+	at := 0
+	if len(args) > 0 && args[0] == "--" {
+		at = 1
+	}
+	if len(args) < at+2 {
+		return with(args...) // no command
+	}
+	mended, err := mendedText(args[at], "", vars)
+	switch {
+	case mustNotRun(err):
+		return refused(errs, "trap: %v", err)
+	case err == nil:
+		args[at] = mended
+	}
+	return with(args...)
+}
+
+// refusal is the error of a text that can be parsed, and must not be run.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func mustNotRun(err error) bool {
+	_, is := err.(refusal)
+	return is
+}
+
+// mendedText returns text as Mend changes it. The errors are the parser's, and a refusal.
+func mendedText(text, name string, vars Variables) (string, error) {
+	file, err := parse(text, name)
+	if err != nil {
+		return "", err
+	}
+	changed, err := mend(file, text, name, vars)
+	if err != nil {
+		return "", refusal{err}
+	}
+	if !changed {
+		return text, nil
+	}
+	var mended strings.Builder
+	if err := syntax.NewPrinter().Print(&mended, file); err != nil {
+		return "", refusal{err}
+	}
+	return strings.TrimSuffix(mended.String(), "\n"), nil
+}
+
+// indexes reports whether the index of a[index], if arg is that, is an expression that can be calculated.
+func indexes(arg string) bool {
+	_, index, ok := strings.Cut(arg, "[")
+	index, closed := strings.CutSuffix(index, "]")
+	if !ok || !closed {
+		return true
+	}
+	expr, err := NewParser().Arithmetic(Bounded(strings.NewReader(index)))
+	if err != nil || expr == nil {
+		return err != errTooDeep
+	}
+	_, err = mend(expr, index, "", nil)
+	return err == nil
+}
+
+// namedVariables has test -v and test -R ask for no variable without a name: no text is there, either.
+func namedVariables(args []string) []string {
+	var named []string
+	for i, arg := range args {
+		if (arg == "-v" || arg == "-R") && i+1 < len(args) && args[i+1] == "" {
+			arg = "-n"
+		}
+		named = append(named, arg)
+	}
+	return named
+}

@@ -1,0 +1,101 @@
+package bash
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The parser and the interpreter call themselves for what is nested, and Go ends the process when a stack is full. bash
+// refuses some five thousand nested commands, too.
+const (
+	// mostFrames is how many calls deep the parser may be.
+	mostFrames = 24_000
+	// mostDepth is how many nodes of a syntax tree may be within each other: {...} in {...} are two, as is each command
+	// of a && b && c.
+	mostDepth = 2_000
+	// mostBraces is how many braces a word may have: their expansion takes memory for the square of it.
+	mostBraces = 1_000
+)
+
+const tooDeep = "nested too deeply"
+
+// Parse parses a script whose name is for messages, for a shell that has vars; nil is for one that has not begun. The tree
+// is one that the interpreter can run: see [Mend]. The error is a syntax.ParseError or a syntax.LangError.
+func Parse(text, name string, vars Variables) (*syntax.File, error) {
+	file, err := parse(text, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := mend(file, text, name, vars); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// parse is Parse without mending. A text that is nested too deeply for the parser is a refusal.
+func parse(text, name string) (*syntax.File, error) {
+	file, err := NewParser().Parse(Bounded(strings.NewReader(text)), name)
+	if err == errTooDeep {
+		err = refusal{syntax.ParseError{Filename: name, Pos: syntax.NewPos(0, 1, 1), Text: tooDeep}}
+	}
+	return file, err
+}
+
+// Bounded returns r for a parser, whose stack it looks at each time the parser reads. The parser fails where a text is
+// nested too deeply.
+func Bounded(r io.Reader) io.Reader { return bounded{r} }
+
+type bounded struct{ io.Reader }
+
+func (b bounded) Read(p []byte) (int, error) {
+	var one [1]uintptr
+	if runtime.Callers(mostFrames, one[:]) != 0 {
+		return 0, errTooDeep
+	}
+	return b.Reader.Read(p)
+}
+
+var errTooDeep = errors.New(tooDeep)
+
+// shallow fails for a tree that is too deep to be run.
+func shallow(node syntax.Node, name string) error {
+	depth, refused := 0, ""
+	var at syntax.Pos
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		switch word, ok := n.(*syntax.Word); {
+		case refused != "":
+		case depth >= mostDepth:
+			refused, at = tooDeep, n.Pos()
+		case ok && braces(word) > mostBraces:
+			refused, at = fmt.Sprintf("more than %d braces in a word", mostBraces), n.Pos()
+		}
+		if refused != "" {
+			return false
+		}
+		depth++
+		return true
+	})
+	if refused != "" {
+		return syntax.ParseError{Filename: name, Pos: at, Text: refused}
+	}
+	return nil
+}
+
+func braces(word *syntax.Word) int {
+	n := 0
+	for _, part := range word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
+		}
+	}
+	return n
+}
