@@ -78,6 +78,25 @@ export async function ready(page: Page): Promise<void> {
   await page.locator('.pill.is-ready').waitFor();
 }
 
+/**
+ * Does what has the engine of a page that is ready start anew, and waits until the next one is ready. A busy page may see the
+ * first and the second engine and nothing between, so they are told apart by how long their starts took.
+ */
+export async function restarts(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const startOf = () => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.startMs : null;
+  };
+  const before = await page.evaluate(startOf);
+  expect(before).not.toBeNull();
+  await act();
+  await page.waitForFunction((earlier) => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.startMs !== earlier;
+  }, before);
+  await ready(page);
+}
+
 export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
 }

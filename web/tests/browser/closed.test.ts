@@ -84,19 +84,15 @@ test.each([
     'fails later',
     'const port = new MessageChannel().port1; setTimeout(() => this.onerror?.(new Event("error"))); this.port = port;',
   ],
-])(
-  'where a SharedWorker %s',
-  async (_, body) => {
-    const site = await openSite();
-    const context = await openBrowser();
-    await context.addInitScript(`window.SharedWorker = function () { ${body} }`);
-    const page = await context.newPage();
-    await page.goto(`${site.url}#settings`);
-    await works(page);
-    expect(page.workers()).toHaveLength(1);
-  },
-  200_000,
-);
+])('where a SharedWorker %s', async (_, body) => {
+  const site = await openSite();
+  const context = await openBrowser();
+  await context.addInitScript(`window.SharedWorker = function () { ${body} }`);
+  const page = await context.newPage();
+  await page.goto(`${site.url}#settings`);
+  await works(page);
+  expect(page.workers()).toHaveLength(1);
+});
 
 test('where there is no worker at all', async () => {
   const site = await openSite();

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { english as lessons } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/words.zh';
-import { controlled, launch, ready, stopServiceWorkers } from './browser';
+import { controlled, launch, ready, restarts, stopServiceWorkers } from './browser';
 import { Camera } from './camera';
 import { openSite, type Site } from './site';
 
@@ -214,9 +214,7 @@ test('the cluster of a lesson that is gone says so, and leads to one’s own', a
 });
 
 test('one is reset, and the others stay', async () => {
-  await act(lesson, 'lesson-test-clusters', 'Reset');
-  await lesson.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(lesson);
+  await restarts(lesson, () => act(lesson, 'lesson-test-clusters', 'Reset'));
   expect(await made(lesson)).toEqual([]);
   expect(await made(own)).toEqual(['of-own']);
   expect(await make(lesson, 'anew')).toBe(201);
@@ -282,9 +280,7 @@ test('a full storage is told, nothing is lost, and it is kept once there is room
   await act(page, 'lesson-full-room', 'Delete');
   await notice.getByText('There is room again.').waitFor();
   // The engine ends, and another goes on from what is kept.
-  await page.evaluate(() => window.kubetab.restart({}, 'kept'));
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart({}, 'kept')));
   expect(await made(page)).toEqual(all);
   await elsewhere.close();
 });
@@ -315,13 +311,9 @@ test('a cluster that cannot be read says so, is left as it is, and can be begun 
   await notice.getByText('The record e1 cannot be read.').waitFor();
   expect(await make(page, 'not-kept')).toBe(201);
   expect(await made(own)).toEqual(['of-own']);
-  await act(page, 'Torn', 'Reset');
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () => act(page, 'Torn', 'Reset'));
   expect(await make(page, 'kept')).toBe(201);
-  await page.evaluate(() => window.kubetab.restart(undefined, 'kept'));
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart(undefined, 'kept')));
   expect(await made(page)).toEqual(['kept']);
   await page.close();
 });
@@ -354,7 +346,7 @@ test('the list, and the same in Chinese', async () => {
   await ready(page);
   await page.getByRole('button', { name: chinese.cluster.label(chinese.cluster.own) }).click();
   await page.getByRole('region', { name: chinese.cluster.all, exact: true }).waitFor();
-  await camera.take('clusters-menu-zh');
+  await new Camera(page, { themes: ['light'], sizes: ['wide', 'phone'] }).take('clusters-menu-zh');
   await page.evaluate(() => localStorage.removeItem('kubetab.language'));
   await page.close();
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
-import { ready } from './browser';
+import { ready, restarts } from './browser';
 import { newVisitors } from './visitors';
 
 // The files of the editor and those of the terminal are the same, and outlive the engine.
@@ -48,9 +48,7 @@ const row = (name: string) =>
 const file = (name: string) => row(name).locator('.entry');
 
 async function restart(): Promise<void> {
-  await page.evaluate(() => window.kubetab.restart());
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart()));
 }
 
 test('what a command writes is in the editor, and is there after a restart of the engine', async () => {

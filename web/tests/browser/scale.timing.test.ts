@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage, ready } from './browser';
+import { openPage, restarts } from './browser';
 import { newBrowser } from './visitors';
 
 // A thousand Pods of one Deployment, on nodes enough for them, while the page stays responsive.
@@ -15,9 +15,7 @@ let page: Page;
 
 beforeAll(async () => {
   page = await openPage(await here.browser.newContext(), here.url);
-  await page.evaluate(() => window.kubetab.restart({ nodes: 10 }));
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart({ nodes: 10 })));
 });
 
 const deployment = {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { inSharedWorker, openPage, ready } from './browser';
+import { inSharedWorker, openPage, ready, restarts } from './browser';
 import { picture } from './camera';
 import { newVisitors } from './visitors';
 
@@ -41,12 +41,6 @@ async function makeMap(page: Page): Promise<Made> {
 }
 const readMap = (page: Page) => json<Made>(page, '/api/v1/namespaces/default/configmaps/kept');
 
-async function restarted(page: Page, act: () => Promise<void>): Promise<void> {
-  await act();
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
-}
-
 /** Clicks the switch of an API version, whether or not its list is open. */
 const switchVersion = (page: Page) =>
   page.waitForFunction(() => {
@@ -74,7 +68,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
   await page.getByText('Settings have been changed.').scrollIntoViewIfNeeded();
   expect(await minor(page)).toBe('37'); // nothing has happened yet
   await picture(page, 'settings-changed');
-  await restarted(page, () => page.getByRole('button', { name: 'Restart the engine' }).click());
+  await restarts(page, () => page.getByRole('button', { name: 'Restart the engine' }).click());
 
   expect(await minor(page)).toBe('36');
   // The third registers once the API is ready.
@@ -100,7 +94,7 @@ test('other settings take effect with a restart, and objects stay', async () => 
   await again.getByRole('spinbutton', { name: 'Nodes' }).fill('2');
   await again.getByRole('spinbutton', { name: 'Nodes' }).blur();
   await switchVersion(again);
-  await restarted(again, () => again.getByRole('button', { name: 'Restart the engine' }).click());
+  await restarts(again, () => again.getByRole('button', { name: 'Restart the engine' }).click());
   expect(await run(again)).toMatchObject({ settings: {}, from: 'snapshot', cluster: 'kept' });
   expect((await readMap(again)).metadata.uid).toBe(made.metadata.uid);
 });
@@ -109,9 +103,9 @@ test('what does not start leads back to what did, with the words of the engine',
   const page = await openPage(visitor.context, visitor.url);
   const made = await makeMap(page);
   // Upstream takes it for a valid setting, and panics.
-  await page.evaluate(() => window.kubetab.restart({ runtimeConfig: { v1: 'false' } }, 'kept'));
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
-  await ready(page);
+  await restarts(page, () =>
+    page.evaluate(() => window.kubetab.restart({ runtimeConfig: { v1: 'false' } }, 'kept')),
+  );
   expect(await run(page)).toMatchObject({
     settings: {},
     cluster: 'kept',
@@ -143,7 +137,7 @@ test('an address brings its settings to who has no cluster, and asks who has one
   });
   await asks.waitFor();
   expect(await minor(page)).toBe('36');
-  await restarted(page, () => asks.getByRole('button', { name: 'Restart with it' }).click());
+  await restarts(page, () => asks.getByRole('button', { name: 'Restart with it' }).click());
   await expect
     .poll(async () => (await json<{ items: unknown[] }>(page, '/api/v1/nodes')).items)
     .toHaveLength(5); // they register when the engine is ready
@@ -195,7 +189,7 @@ test('the cluster of another build is taken over', async () => {
   const first = await openPage(visitor.context, visitor.url);
   const made = await makeMap(first);
   const again = (on: Page) =>
-    restarted(on, () => on.evaluate(() => window.kubetab.restart({}, 'kept')));
+    restarts(on, () => on.evaluate(() => window.kubetab.restart({}, 'kept')));
   await again(first); // which is when all of it has been written
   // On a page of the site that starts no engine, when the one that ran has ended and writes no more.
   await inSharedWorker(first, 'self.close()');
@@ -247,7 +241,7 @@ test('a cluster of another build that cannot be read is left as it is until it i
   await expect.poll(() => withKept(page, BASES)).toHaveLength(2);
 
   // The new one is kept beside it.
-  await restarted(page, () => page.evaluate(() => window.kubetab.restart({}, 'kept')));
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart({}, 'kept')));
   expect((await readMap(page)).metadata.uid).toBe(made.metadata.uid);
   const about = page.getByText('A cluster that another build of this page has made is kept');
   await about.waitFor();

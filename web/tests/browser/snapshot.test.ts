@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage, ready } from './browser';
+import { launch, openPage, restarts } from './browser';
 import { plain } from './site';
 
 // The engine goes on from the snapshot that the build has taken. One that cannot be used costs a line in the console
@@ -108,12 +108,7 @@ test('the next visit finds the cluster as it was, until it is restarted', async 
 
   const second = await openPage(context, site.url);
   expect(await namespace(second)).toEqual({ ...before, status: 200 });
-  await second.evaluate(() => window.kubetab.restart());
-  await second
-    .getByText(/^(Downloading|Compiling|Starting) /)
-    .first()
-    .waitFor();
-  await ready(second);
+  await restarts(second, () => second.evaluate(() => window.kubetab.restart()));
   expect((await namespace(second)).status).toBe(404);
   await context.close();
   await site.close();

@@ -8,6 +8,7 @@ import {
   keepForOffline,
   openPage,
   ready,
+  restarts,
   settlesTo,
   sharedWorkers,
   stopServiceWorkers,
@@ -248,16 +249,10 @@ test('the page opens without a network, and the engine starts again from what wa
   await context.setOffline(true);
   await page.reload();
   await ready(page);
-  await page.evaluate(() => window.kubetab.restart());
-  await page
-    .getByText(/^(Downloading|Compiling|Starting) /)
-    .first()
-    .waitFor();
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart()));
   expect(await get(page, '/readyz')).toBe(200);
   // An ordinary start calls what is not in the module, unless the module is whole.
-  await page.evaluate(() => window.kubetab.restart({ nodes: 3 }));
-  await page.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart({ nodes: 3 })));
   await page.waitForFunction(
     (fetches) => {
       const { state } = window.kubetab;
