@@ -28,13 +28,17 @@ export function newBrowser(gate?: Gate): { readonly url: string; readonly browse
   };
 }
 
-/** The site for the tests of a file, and for each of them a visitor who has never been there. */
-export function newVisitors(): {
+/**
+ * The site for the tests of a file, and for each of them a visitor who has never been there.
+ *
+ * @param gate the module passes it; the site is the file's own then
+ */
+export function newVisitors(gate?: Gate): {
   readonly url: string;
   readonly browser: Browser;
   readonly context: BrowserContext;
 } {
-  const here = newBrowser();
+  const here = newBrowser(gate);
   let context: BrowserContext;
   beforeEach(async () => {
     context = await here.browser.newContext({ viewport: { width: 1440, height: 900 } });
