@@ -5,8 +5,9 @@ import { expect } from 'vitest';
 
 const pictures = resolve(import.meta.dirname, '../../../build/screens');
 
-/** Takes a picture of what is seen, for people to look at. */
+/** Takes a picture of what is seen, for people to look at, with KUBETAB_PICTURES=1. */
 export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.KUBETAB_PICTURES !== '1') return;
   await page.screenshot({ path: resolve(pictures, `${name}.png`) });
 }
 
@@ -25,9 +26,8 @@ interface Sight {
 }
 
 /**
- * Takes a picture of each state of a page in several sizes and themes, for people to look at, and looks it through itself:
- * axe finds nothing, and nothing sticks out of the window. A theme is colours and nothing else, so in a second theme axe
- * looks at the contrast alone.
+ * Looks each state of a page through in several sizes and themes: axe finds nothing, and nothing sticks out of the window. A
+ * theme is colours and nothing else, so in a second theme axe looks at the contrast alone. It also takes the pictures.
  */
 export class Camera {
   readonly #page: Page;
