@@ -339,6 +339,10 @@ bench-line: build chromium ## what a first visit over a line of MBIT=20 and RTT=
 	@node web/build/measure-line.mjs --mbit $(MBIT) --rtt $(RTT)
 
 # The functions of the module by their numbers, as make wasm has cut it: a profiler knows no names.
+.PHONY: bench-kubectl
+bench-kubectl: build chromium ## how long lines of the terminal take in Chromium, from Enter until the prompt, the first time and later
+	@node web/build/measure-kubectl.mjs
+
 .PHONY: flame
 flame: build chromium ## where the time goes in Chromium, as tables and as flame graphs in build/flame; WHAT='start get "kubectl get pods -A"'
 	@mkdir -p build/flame
