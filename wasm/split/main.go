@@ -16,7 +16,8 @@
 //
 //	go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 //
-// the profile of what such runs have told, each in a file of that folder.
+// the profile of what such runs have told, each in a file of that folder. With -profile FILE it has the functions of that
+// profile, too, and this project's of that profile alone: this is how the functions of a few more lines come into hot.txt.
 //
 //	go run ./wasm/split -slot 14660 build/wasm/whole.wasm
 //
@@ -43,7 +44,7 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.profile, "profile", "", "`file` of the profile to cut by")
+	flag.StringVar(&o.profile, "profile", "", "`file` of the profile to cut by, or to add to what -called has")
 	flag.StringVar(&o.first, "first", "", "`file` of the profile of what is called first: what else -profile has comes soon")
 	flag.StringVar(&o.soon, "soon", "", "`file` for the part that comes soon; only with -first")
 	flag.StringVar(&o.parked, "parked", "", "`file` with the functions that are on a stack in the snapshot: move what Go knows of others than these to the rest")
@@ -58,7 +59,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 || (o.out == "") != (o.slot != 0) || (o.rest == "") != (o.profile == "") || (o.soon == "") != (o.first == "") {
+	if flag.NArg() != 1 || (o.out == "") != (o.slot != 0) || (o.rest == "") != (o.profile == "" || o.called != "") || (o.soon == "") != (o.first == "") {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -203,6 +204,11 @@ func (o options) makeProfile(m *module) error {
 		return fmt.Errorf("%s: there are no files", o.called)
 	}
 	p := profile{}
+	if o.profile != "" {
+		if p, err = readProfileFile(o.profile); err != nil {
+			return err
+		}
+	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -216,7 +222,10 @@ func (o options) makeProfile(m *module) error {
 			if f < 0 || f >= len(m.names) {
 				return fmt.Errorf("%s: there is no function %d in the module", file, f)
 			}
-			p.add(m.names[f])
+			// One of this project that no profile knows is with the engine: see partsOf. hot.txt alone would have it come soon.
+			if o.profile == "" || !isOwn(m.names[f]) {
+				p.add(m.names[f])
+			}
 		}
 	}
 	var text bytes.Buffer
