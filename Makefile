@@ -15,8 +15,12 @@ export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
 TAGS        := grpcnotrace
 KUBERNETES  := v1.37.2
 VERSION     := $(KUBERNETES)+kubetab
-COMMIT      := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-DATE        := $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
+# What programs and the module say they were built from is the last change to what is linked into them. So a commit to tests,
+# the page, lessons or documents leaves them as they are, byte for byte, and the cut, the snapshot and what is compressed, too.
+LINKED      := core internal server wasm tutorials/*.go tutorials/evaluate tutorials/load web/headers go.mod go.sum \
+	':!*_test.go' ':!*/testdata/*' ':!*.md' ':!*.mjs' ':!wasm/split'
+COMMIT      := $(or $(shell git log -1 --format=%H -- $(LINKED) 2>/dev/null),unknown)
+DATE        := $(or $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd -- $(LINKED) 2>/dev/null),1970-01-01T00:00:00Z)
 VERSION_PKG := k8s.io/component-base/version
 X_VERSION   := -X $(VERSION_PKG).gitVersion=$(VERSION) -X $(VERSION_PKG).gitMajor=1 -X $(VERSION_PKG).gitMinor=37
 X_COMMIT    := -X $(VERSION_PKG).gitCommit=$(COMMIT) -X $(VERSION_PKG).gitTreeState=clean -X $(VERSION_PKG).buildDate=$(DATE)
@@ -28,6 +32,8 @@ KUBECTL_LDFLAGS := -s -w -X $(VERSION_PKG).gitVersion=$(KUBERNETES) -X k8s.io/cl
 # two fifths more memory (k8s.io/api/core/v1: 6.2 s of a processor instead of 7.8, 620 MB instead of 440). What it makes is
 # the same, and so are the keys of Go's cache. For builds alone: what tests and programs take is measured.
 BUILD_ENV  := env GOGC=400
+# Without -buildvcs=false the go command would write the last commit of all into programs.
+GO_BUILD   := $(BUILD_ENV) go build -buildvcs=false -tags $(TAGS)
 
 # The go command for js/wasm, with our twins of upstream files; made by wasm/patch.
 WASM_GO    := build/patch/go
@@ -80,13 +86,13 @@ native: bin-kubetab bin-kubectl bin-kubetab-docs ## build bin/kubetab, bin/kubet
 
 .PHONY: bin-kubetab bin-kubectl bin-kubetab-docs
 bin-kubetab:
-	@scripts/step "build bin/kubetab (4 minutes the first time)" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
+	@scripts/step "build bin/kubetab (4 minutes the first time)" $(GO_BUILD) -ldflags="$(LDFLAGS)" -o bin/kubetab ./server/cmd/kubetab
 # It shares packages with bin/kubetab, which two builds at once would compile twice.
 bin-kubectl: | bin-kubetab
-	@scripts/step "build bin/kubectl and its plugin" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/ k8s.io/kubernetes/cmd/kubectl k8s.io/kubernetes/cmd/kubectl-convert
+	@scripts/step "build bin/kubectl and its plugin" $(GO_BUILD) -ldflags="$(KUBECTL_LDFLAGS)" -o bin/ k8s.io/kubernetes/cmd/kubectl k8s.io/kubernetes/cmd/kubectl-convert
 
 bin-kubetab-docs: | bin-kubectl
-	@scripts/step "build bin/kubetab-docs" $(BUILD_ENV) go build -tags $(TAGS) -ldflags="$(LDFLAGS)" -o bin/kubetab-docs ./server/cmd/kubetab-docs
+	@scripts/step "build bin/kubetab-docs" $(GO_BUILD) -ldflags="$(LDFLAGS)" -o bin/kubetab-docs ./server/cmd/kubetab-docs
 
 .PHONY: patch
 patch:
