@@ -77,9 +77,11 @@ setup: ## fetch Go modules and npm packages, and check the tools
 	@scripts/step "fetch Go modules" go mod download
 	@scripts/packages
 
-.PHONY: chromium
+.PHONY: chromium jq
 chromium:
 	@scripts/chromium
+jq:
+	@scripts/jq
 
 .PHONY: native
 native: bin-kubetab bin-kubectl bin-kubetab-docs ## build bin/kubetab, bin/kubetab-docs, bin/kubectl and its plugin bin/kubectl-convert
@@ -175,7 +177,7 @@ JOBS ?= 2
 test: ## everything that must pass before a change lands; says at its end where the time went
 	@mkdir -p build/log && : >build/log/steps; \
 	trap 'scripts/times || exit 1' EXIT; \
-	$(MAKE) setup chromium; \
+	$(MAKE) setup chromium jq; \
 	$(MAKE) -j2 build check; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests
 
@@ -262,7 +264,7 @@ test-shell: $(call needs,native wasm)
 .PHONY: test-cluster test-server
 test-cluster: $(call needs,native wasm)
 	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
-test-server: $(call needs,native wasm)
+test-server: jq $(call needs,native wasm)
 	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-lessons
