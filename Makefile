@@ -240,7 +240,8 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
 	@scripts/step "interpreters give way on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils -run "GiveWay|StepAFew"
-	@scripts/step "Node tests" env KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/
+	@scripts/step "Node tests" sh -c 'node wasm/host/testengine.mjs && \
+		KUBETAB_TESTENGINE=built KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/'
 
 # The tests of the edge Worker have packages of their own: workerd is in them, 165 MB with it.
 .PHONY: edge test-edge

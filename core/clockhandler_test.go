@@ -23,7 +23,7 @@ import (
 // What people wait for happens when the clock is stepped over it, and not
 // before: all of it is hours away by the real time.
 func TestClockPath(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e, client := living(t, core.Config{Nodes: 2, Clock: clock.New(nil), DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters"}}})
 	until := func(what string, condition func() bool) {

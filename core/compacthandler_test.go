@@ -35,7 +35,7 @@ func TestCompactionOnDemand(t *testing.T) {
 		t.Errorf("GET: %d, want 405", res.StatusCode)
 	}
 	// Caches hear of it as of another API server's compaction; they look every 15 s.
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		_, err := c.CoreV1().ConfigMaps("compacted").List(ctx, metav1.ListOptions{ResourceVersion: old.ResourceVersion, ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 		if apierrors.IsResourceExpired(err) {
 			return true, nil

@@ -56,7 +56,7 @@ func TestAWatchDeliversBeforeTheNextEventExists(t *testing.T) {
 			if got := event.Object.(*corev1.ConfigMap).Name; got != name {
 				t.Fatalf("event for %q, want %q", got, name)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("no event for %q", name)
 		}
 	}
@@ -79,7 +79,7 @@ func TestReadinessStays(t *testing.T) {
 	if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), orphan, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.Now().Add(30 * time.Second); ; {
+	for limit := time.Now().Add(patience); ; {
 		if res, body := get(t, e, "/readyz?verbose"); res.StatusCode != 200 {
 			t.Fatalf("readiness fell back:\n%s", body)
 		}

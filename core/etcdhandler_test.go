@@ -17,7 +17,7 @@ import (
 // While etcd is stopped, the API server does what it does when an etcd is killed: readyz and livez fail by the check of
 // that name, the watch cache answers what may be old, a write waits. Afterwards all is as before.
 func TestEtcdPath(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e, _ := living(t, core.Config{DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters"}}})
 	send := func(method, path, body string) *httptest.ResponseRecorder {

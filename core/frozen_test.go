@@ -27,7 +27,7 @@ func TestCloseOfAFrozenEngine(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Fatal("Close hangs")
 		}
 		if err := e.ResumePoint().Freeze(); err == nil {

@@ -10,10 +10,13 @@ import (
 	"github.com/kubetab/kubetab/core"
 )
 
+// patience is how long something may take that should happen: for what hangs, on a machine that is busy with other things.
+const patience = 5 * time.Minute
+
 // living is an engine that is ready and ends with the test, and a client of it.
 func living(t *testing.T, config core.Config) (*core.Engine, kubernetes.Interface) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e, err := core.New(context.Background(), config)
 	if err != nil {

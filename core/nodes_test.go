@@ -23,7 +23,7 @@ import (
 // Pods run on the engine's nodes, and clients reach them through the API
 // server: logs, exec over a WebSocket, the proxy, metrics.
 func TestNodes(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	e, _ := living(t, core.Config{Nodes: 2, DefaultUser: &user.DefaultInfo{Name: "admin", Groups: []string{"system:masters", "system:authenticated"}}})
 	front := httptest.NewServer(e.Handler())

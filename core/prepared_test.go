@@ -39,7 +39,7 @@ type prepared struct {
 }
 
 func prepare(t *testing.T, name string) *prepared {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	e, client := living(t, core.Config{Nodes: 2})
 	p := &prepared{T: t, ctx: ctx, client: client, objects: dynamic.NewForConfigOrDie(e.RESTConfig())}

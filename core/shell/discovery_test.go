@@ -98,7 +98,7 @@ func awaitDiscovery(t *testing.T, resource, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 5*time.Minute, true, func(context.Context) (bool, error) {
 		_, all, err := client.ServerGroupsAndResources()
 		return err == nil && slices.ContainsFunc(all, func(l *metav1.APIResourceList) bool {
 			return l.GroupVersion == "fresh.example/"+version && slices.ContainsFunc(l.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })

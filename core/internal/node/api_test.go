@@ -120,7 +120,7 @@ func (c *cluster) exec(pod, stdin string, argv ...string) (string, string, int) 
 		query.Set("input", "1")
 		options.Stdin = strings.NewReader(stdin)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	err := c.executor("exec", pod, query.Encode()).StreamWithContext(ctx, options)
 	var exit utilexec.ExitError
@@ -195,7 +195,7 @@ func TestExecTerminal(t *testing.T) {
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: alpine, command: [sleep, infinity]}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
 	var out bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	query := url.Values{"command": {"sh"}, "output": {"1"}, "input": {"1"}, "tty": {"1"}}
 	if err := c.executor("exec", "p", query.Encode()).StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader("ecko\x7f\x7fho hi\rexit\r"), Stdout: &out, Tty: true}); err != nil {
@@ -211,7 +211,7 @@ func TestAttach(t *testing.T) {
 	c.create(`{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: busybox, stdin: true, stdinOnce: true, command: [sh, -c, "read a; echo you said $a"]}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
 	var out bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if err := c.executor("attach", "p", "input=1&output=1&error=1").StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader("hello\n"), Stdout: &out, Stderr: io.Discard}); err != nil {
 		t.Fatal(err)
@@ -230,7 +230,7 @@ func TestAttachIsLate(t *testing.T) {
 	c.pass("succeeded", 10*time.Second, c.phase("p", v1.PodSucceeded))
 	attach := func() (string, error) {
 		var out bytes.Buffer
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		err := c.executor("attach", "p", "output=1&error=1").StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
 		return out.String(), err
