@@ -31,10 +31,10 @@ func jq(_ *session, c *coreutils.Call) int {
 		fmt.Fprintf(c.Stderr, "jq: error: %v\nUse jq [OPTIONS] FILTER [FILES...]\n", err)
 		return 2
 	}
-	query, err := gojq.Parse(f.filter)
+	query, err := parseFilter(f.filter)
 	var code *gojq.Code
 	if err == nil {
-		code, err = gojq.Compile(query, gojq.WithVariables(f.names), gojq.WithEnvironLoader(c.Environ))
+		code, err = gojq.Compile(query, gojq.WithVariables(f.names), gojq.WithEnvironLoader(c.Environ), withShallow())
 	}
 	if err != nil {
 		fmt.Fprintf(c.Stderr, "jq: error: %v\njq: 1 compile error\n", err)
@@ -257,6 +257,9 @@ func (f *jqFlags) run(c *coreutils.Call, code *gojq.Code, next func() (any, erro
 			v, ok := results.Next()
 			if !ok {
 				break
+			}
+			if isDeep(v) {
+				v = errDeepValue
 			}
 			if err, ok := v.(error); ok {
 				var halt *gojq.HaltError
