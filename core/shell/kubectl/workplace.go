@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ var variables = []string{
 
 // enter prepares the process for k. leave must be called when k has ended.
 // Errors: ctx has ended; the folder is not there; standard input cannot be read
-// or kept.
+// or kept; k would read more than it may.
 func enter(ctx context.Context, k *Command) (leave func(), err error) {
 	names, stdin := needs(k.Args)
 	if !names {
@@ -83,6 +84,10 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 	if err := os.Chdir(k.Dir); err != nil {
 		discard()
 		return nil, fmt.Errorf("the current folder: %w", err)
+	}
+	if err := affordable(k.Args, input); err != nil {
+		discard()
+		return nil, err
 	}
 	before := os.Stdin
 	if stdin {
@@ -153,7 +158,10 @@ func spool(r io.Reader) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(f, r)
+	n, err := io.Copy(f, io.LimitReader(r, mostStdin+1))
+	if err == nil && n > mostStdin {
+		err = fmt.Errorf("more than %d bytes", mostStdin)
+	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -178,33 +186,57 @@ var fileCommands = []string{"cp", "kustomize", "config", "__complete", "__comple
 // needs reports whether a command line names files, and whether one of them is
 // standard input.
 func needs(args []string) (names, stdin bool) {
-	var command string
-	for i, arg := range args {
-		if arg == "--" {
-			break // what follows is for a container
-		}
-		if !strings.HasPrefix(arg, "-") {
-			if command == "" {
-				command = arg
-			}
-			continue
-		}
-		flag, value, given := strings.Cut(arg, "=")
-		short := !strings.HasPrefix(arg, "--") && command != "logs" // where -f is --follow
-		switch {
-		case slices.Contains(fileFlags, flag):
-		case short && strings.ContainsAny(flag, "fk"):
-			if strings.HasPrefix(arg, "-f") && !given && len(arg) > 2 {
-				value, given = arg[2:], true
-			}
-		default:
-			continue
-		}
+	for _, value := range fileArguments(args) {
 		names = true
-		if !given && i+1 < len(args) {
-			value = args[i+1]
-		}
 		stdin = stdin || value == "-" || value == stdinName
 	}
-	return names || slices.Contains(fileCommands, command), stdin
+	return names || slices.Contains(fileCommands, commandOf(args)), stdin
+}
+
+// commandOf is the first word that is no flag.
+func commandOf(args []string) string {
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// fileArguments are the flags of a command line that take names of files, with their values.
+func fileArguments(args []string) iter.Seq2[string, string] {
+	return func(yield func(flag, value string) bool) {
+		var command string
+		for i, arg := range args {
+			if arg == "--" {
+				break // what follows is for a container
+			}
+			if !strings.HasPrefix(arg, "-") {
+				if command == "" {
+					command = arg
+				}
+				continue
+			}
+			flag, value, given := strings.Cut(arg, "=")
+			short := !strings.HasPrefix(arg, "--") && command != "logs" // where -f is --follow
+			switch {
+			case slices.Contains(fileFlags, flag):
+			case short && strings.ContainsAny(flag, "fk"):
+				if strings.HasPrefix(arg, "-f") && !given && len(arg) > 2 {
+					value, given = arg[2:], true
+				}
+			default:
+				continue
+			}
+			if !given && i+1 < len(args) {
+				value = args[i+1]
+			}
+			if !yield(flag, value) {
+				return
+			}
+		}
+	}
 }
