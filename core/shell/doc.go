@@ -38,7 +38,10 @@
 // limited. All files together have 256 MiB in a tab (wasm/host/files.mjs). A program may
 // hold 64 MiB of what it reads (internal/unix/coreutils). The live objects of the heap may
 // grow by 512 MiB while a line runs (limits.go). Functions may nest 1,000 deep, and 2,000
-// parts of pipelines and jobs may run at once (internal/unix/coreutils). A command that
+// parts of pipelines and jobs may run at once (internal/unix/coreutils). What is nested
+// is bounded, because Go ends the process when a stack is full: scripts
+// (internal/unix/bash), programs of awk, and values of jq (jqdepth.go). kubectl's memory
+// is not counted; the files that it reads are bounded (core/shell/kubectl). A command that
 // goes further gets the error of the real program. core/shell/lines has lines that try
 // (endless.txt), and lines that print the same here and in bash.
 //

@@ -284,6 +284,10 @@ func (k *session) tracksJobs() bool { return k.life != nil }
 
 // exec runs what is neither a builtin nor a function.
 func (k *session) exec(ctx context.Context, args []string) error {
+	if !coreutils.Arguable(args) {
+		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "bash: %s: %s\n", args[0], coreutils.TooLong)
+		return interp.ExitStatus(126)
+	}
 	// A reader of the terminal ends with its command, not with the line.
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)

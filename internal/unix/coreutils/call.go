@@ -114,6 +114,23 @@ func (k *Call) Environ() []string {
 	return env
 }
 
+// mostArgument is how many bytes an argument of a program may have, as Linux has it (MAX_ARG_STRLEN). What a program is
+// told to interpret - awk, jq, a template of kubectl - is thereby bounded, and with it how deeply that can be nested.
+const mostArgument = 128 << 10
+
+// TooLong is what a shell says of a command line that is not [Arguable]. The status is 126 then.
+const TooLong = "Argument list too long"
+
+// Arguable reports whether a program can be given the arguments.
+func Arguable(argv []string) bool {
+	for _, arg := range argv {
+		if len(arg) >= mostArgument {
+			return false
+		}
+	}
+	return true
+}
+
 // Fail prints a message as the command's own and returns 1.
 func (k *Call) Fail(format string, args ...any) int {
 	fmt.Fprintf(k.Stderr, k.Name+": "+format+"\n", args...)

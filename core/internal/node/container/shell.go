@@ -418,6 +418,10 @@ var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": 
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
 	hc := interp.HandlerCtx(ctx)
+	if !coreutils.Arguable(args) {
+		fmt.Fprintf(hc.Stderr, "sh: %s: %s\n", args[0], coreutils.TooLong)
+		return interp.ExitStatus(126)
+	}
 	var code int
 	if fault := coreutils.Survive(func() { code = s.command(ctx, hc, args) }); fault != nil {
 		fmt.Fprintf(hc.Stderr, "%s: %v\n", args[0], fault)
