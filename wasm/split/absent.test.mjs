@@ -48,7 +48,7 @@ async function ordinaryThingsWork() {
 const seldom = [
   'kubectl get --raw /statusz',
   'kubectl get deviceclasses -o yaml',
-  'kubectl explain pod.spec.containers',
+  'kubectl completion fish > /dev/null',
   'kubectl kustomize .',
   'kubectl drain nosuch',
   "echo '{\"a\":[1,2]}' | jq '.a | combinations'",
