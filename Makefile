@@ -161,10 +161,18 @@ site: setup wasm ## lay out build/site/TARGET for a static host, TARGET=plain, p
 .PHONY: build
 build: setup native page ## build everything, with .br and .gz variants for a web server
 
+# A folder with bin/kubetab and web/dist, or an archive of one: see scripts/prebuilt.
+PREBUILT ?=
+
 .PHONY: run
-run: ## set up, build and start the playground and the native API
+run: ## set up, build and start the playground and the native API; PREBUILT=folder or archive builds nothing
+ifeq ($(PREBUILT),)
 	@$(MAKE) build BROTLI=0
 	@exec bin/kubetab serve --listen $(LISTEN) --http $(HTTP)
+else
+	@folder=$$(scripts/prebuilt "$(PREBUILT)" "$(VERSION)" "$(COMMIT)"); \
+	exec "$$folder/bin/kubetab" serve --listen $(LISTEN) --http $(HTTP) --static "$$folder/web/dist"
+endif
 
 ##### checks and tests
 

@@ -34,7 +34,7 @@ func kubetab(t *testing.T, args ...string) (code int, stdout, stderr string) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	code, out, stderr := kubetab(t, "version")
-	for _, want := range []string{"kubetab   v1.37.2+kubetab", "Go        " + runtime.Version(), "platform  " + runtime.GOOS + "/" + runtime.GOARCH} {
+	for _, want := range []string{"kubetab   v1.37.2+kubetab", "\ncommit    ", "Go        " + runtime.Version(), "platform  " + runtime.GOOS + "/" + runtime.GOARCH} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %q", want, out)
 		}

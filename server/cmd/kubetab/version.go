@@ -15,7 +15,7 @@ func newVersionCommand() *cobra.Command {
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := version.Get()
-			_, err := fmt.Fprintf(c.OutOrStdout(), "kubetab   %s\nGo        %s\nplatform  %s\n", v.GitVersion, v.GoVersion, v.Platform)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "kubetab   %s\ncommit    %s\nGo        %s\nplatform  %s\n", v.GitVersion, v.GitCommit, v.GoVersion, v.Platform)
 			return err
 		},
 	}
