@@ -321,11 +321,13 @@ MINUTES ?= 10
 SEED    ?=
 ROUNDS  ?= 100
 
-.PHONY: test-monkey test-kill test-full
+.PHONY: test-monkey test-kill test-things test-full
 test-monkey: page chromium ## random lines, tabs and reloads in Chromium beside a probe: MINUTES=10 SEED=...
 	@KUBETAB_TIMING=1 KUBETAB_MINUTES=$(MINUTES) KUBETAB_SEED=$(SEED) npm run --silent test:long -w web -- monkey
 test-kill: page chromium ## kill the browser while it writes, ROUNDS=100 times: what was acknowledged is there (10 minutes)
 	@KUBETAB_KILLS=$(ROUNDS) npm run --silent test:browser -w web -- kills
+test-things: page chromium ## what people do that is more than a line: 10,000 objects, everything deleted, cleared storage (20 minutes)
+	@npm run --silent test:long -w web -- things
 test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)
 	@npm run --silent test:long -w web -- full
 

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { controlled, launch, openPage, ready } from './browser';
+import { ask, interrupt, shellAnswers, terminalOf } from './acts';
+import { launch, openPage } from './browser';
 import {
   answersOf,
   beginProbe,
@@ -8,7 +9,6 @@ import {
   expectQuick,
   MEASURES,
   probeOf,
-  rowsOf,
   summary,
   typeInto,
 } from './probe';
@@ -70,12 +70,6 @@ async function open(): Promise<void> {
   tabs.push(page);
 }
 
-async function terminalOf(page: Page): Promise<void> {
-  await ready(page);
-  await controlled(page);
-  await page.locator('.terminal textarea').waitFor();
-}
-
 async function close(): Promise<void> {
   const page = one(tabs);
   tabs = tabs.filter((other) => other !== page);
@@ -97,23 +91,15 @@ async function typeLine(): Promise<void> {
   const until = (await answersOf(watcher)) + 1 + below(20);
   await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(until);
   if (below(4) === 0) return; // and leaves it running
-  await page.locator('.terminal textarea').focus();
-  await page.keyboard.press('Control+c');
-}
-
-async function ask(method: string, path: string, body?: unknown): Promise<number> {
-  return watcher.evaluate(
-    async ([method, path, text]) => {
-      const headers = { 'content-type': 'application/json' };
-      return (await fetch(path, { method, headers, body: text ?? null })).status;
-    },
-    [method, path, body === undefined ? undefined : JSON.stringify(body)] as const,
-  );
+  await interrupt(page);
 }
 
 async function make(): Promise<void> {
   const name = `monkey-${++turn}`;
-  if ((await ask('POST', COLLECTION, { metadata: { name }, data: { turn: `${turn}` } })) === 201) {
+  if (
+    (await ask(watcher, 'POST', COLLECTION, { metadata: { name }, data: { turn: `${turn}` } })) ===
+    201
+  ) {
     there.add(name);
   }
 }
@@ -121,19 +107,10 @@ async function make(): Promise<void> {
 async function remove(): Promise<void> {
   const [name] = there;
   if (name === undefined) return;
-  if ((await ask('DELETE', `${COLLECTION}/${name}`)) === 200) {
+  if ((await ask(watcher, 'DELETE', `${COLLECTION}/${name}`)) === 200) {
     there.delete(name);
     gone.add(name);
   }
-}
-
-/** The shell of a tab answers. */
-async function shellAnswers(page: Page): Promise<void> {
-  const word = `alive-${++turn}`;
-  await page.locator('.terminal textarea').focus();
-  await page.keyboard.press('Control+c');
-  await typeInto(page, `clear; echo ${word.replace('-', '-""')}\n`);
-  await expect.poll(() => rowsOf(page)).toContain(word);
 }
 
 const ACTIONS = [

@@ -1,0 +1,242 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ask, interrupt, shellAnswers, terminalOf, typeLine } from './acts';
+import { inSharedWorker, launch, openPage, ready } from './browser';
+import { answersOf, beginProbe, expectQuick, MEASURES, probeOf, summary, typeInto } from './probe';
+import { openSite, type Site } from './site';
+
+// Things that people do which are more than a line: make test-things. Each has a visitor of its own, with a page that asks the
+// API server all the while, and afterwards the shell answers and what was acknowledged before is there.
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+let browser: Browser;
+let site: Site;
+let context: BrowserContext;
+/** It asks all the time, and is left alone. */
+let watcher: Page;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([launch(), openSite()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  watcher = await openPage(context, site.url);
+  await beginProbe(watcher);
+  page = await tab();
+  expect(await ask(watcher, 'POST', CONFIG_MAPS, { metadata: { name: 'kept' } })).toBe(201);
+});
+afterEach(async ({ task }) => {
+  const { asked } = await probeOf(watcher);
+  console.log(`${task.name}: ${summary(asked)}`);
+  await context.close();
+});
+
+async function tab(): Promise<Page> {
+  const opened = await context.newPage();
+  opened.on('dialog', (dialog) => void dialog.accept());
+  await opened.goto(site.url);
+  await terminalOf(opened);
+  return opened;
+}
+
+/** Waits until the API server has answered `more` times more. */
+async function answers(more: number): Promise<void> {
+  const before = await answersOf(watcher);
+  await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(before + more);
+}
+
+/** The shell answers, the API server did all the while, and what was acknowledged is there. */
+async function isWell(): Promise<void> {
+  await shellAnswers(page);
+  const { asked, failures } = await probeOf(watcher);
+  expect(failures).toEqual([]);
+  expect(await ask(watcher, 'GET', `${CONFIG_MAPS}/kept`)).toBe(200);
+  if (MEASURES) expectQuick(asked);
+}
+
+/** Restarts the engine with other settings, as the page of settings does. */
+async function restart(settings: object): Promise<void> {
+  await watcher.evaluate((settings) => window.kubetab.restart(settings, 'kept'), settings);
+  await watcher.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
+  await ready(watcher);
+  await page.reload();
+  await terminalOf(page);
+}
+
+/** Lines of the shell that print ConfigMaps, each with that much text. */
+const configMaps = (count: number, bytes: number) =>
+  `text=$(head -c ${bytes} /dev/zero | tr '\\0' x); for i in {1..${count}}; do ` +
+  `printf -- '---\\napiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: many-%s}\\ndata: {text: %s}\\n' $i $text; done`;
+
+test('a script makes 10,000 objects', async () => {
+  const statuses = await watcher.evaluate(async (path) => {
+    const headers = { 'content-type': 'application/json' };
+    const found: Record<number, number> = {};
+    const make = async (i: number) => {
+      const body = JSON.stringify({ metadata: { name: `of-script-${i}` } });
+      const { status } = await fetch(path, { method: 'POST', headers, body });
+      found[status] = (found[status] ?? 0) + 1;
+    };
+    for (let i = 0; i < 10_000; i += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, j) => make(i + j)));
+    }
+    return found;
+  }, CONFIG_MAPS);
+  expect(statuses).toEqual({ 201: 10_000 });
+  await typeLine(page, 'kubectl get configmaps -A | tail -n 3');
+  await isWell();
+});
+
+test('a manifest of 2 MB', async () => {
+  await typeLine(
+    page,
+    `(${configMaps(200, 10_000)}) > many.yaml; kubectl apply -f many.yaml | tail`,
+  );
+  expect(await ask(watcher, 'GET', `${CONFIG_MAPS}/many-200`)).toBe(200);
+  await isWell();
+});
+
+test('YAML and JSON that are deep', async () => {
+  const deep = (open: string, close: string) =>
+    `printf '%0.s${open}' {1..20000} > deep; printf '%0.s${close}' {1..20000} >> deep; kubectl apply -f deep`;
+  await typeLine(page, deep('[', ']'));
+  await typeLine(page, deep('{"a":', '}'));
+  await typeLine(
+    page,
+    `for i in {1..2000}; do printf '%*sa:\\n' $i ''; done > deep; kubectl apply -f deep`,
+  );
+  await isWell();
+});
+
+test('ten terminals', async () => {
+  const tabs: Page[] = [];
+  for (let i = 0; i < 10; i++) tabs.push(await tab());
+  await Promise.all(
+    tabs.map((each) => typeInto(each, 'while true; do echo y; done | sort | wc\n')),
+  );
+  await answers(50);
+  await Promise.all(tabs.map(interrupt));
+  for (const each of tabs) await shellAnswers(each);
+  await isWell();
+});
+
+test('a tab is closed in the middle of an apply', async () => {
+  const other = await tab();
+  await typeInto(other, `(${configMaps(200, 1000)}) | kubectl apply -f -\n`);
+  await expect.poll(() => ask(watcher, 'GET', `${CONFIG_MAPS}/many-3`)).toBe(200);
+  await other.close();
+  await answers(20);
+  await isWell();
+});
+
+test('100,000 replicas', async () => {
+  await typeLine(page, 'kubectl create deployment crowd --image=nginx');
+  await typeLine(page, 'kubectl scale deployment crowd --replicas=100000');
+  await answers(300);
+  await typeLine(page, 'kubectl delete deployment crowd --wait=false');
+  await isWell();
+});
+
+test('everything is deleted that can be, then a reload, then other settings', async () => {
+  const kinds =
+    'all,clusterroles,clusterrolebindings,flowschemas,prioritylevelconfigurations,apiservices,nodes';
+  await typeLine(page, `kubectl delete ${kinds} --all -A --wait=false > /dev/null`);
+  await page.reload();
+  await terminalOf(page);
+  await restart({ runtimeConfig: { 'batch/v1': 'false' } });
+  await isWell();
+});
+
+const DENY_ALL = {
+  '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies': {
+    metadata: { name: 'deny-all' },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*', '*'], operations: ['*'] },
+        ],
+      },
+      validations: [{ expression: 'false' }],
+    },
+  },
+  '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings': {
+    metadata: { name: 'deny-all' },
+    spec: { policyName: 'deny-all', validationActions: ['Deny'] },
+  },
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations': {
+    metadata: { name: 'deny-all' },
+    webhooks: [
+      {
+        name: 'deny.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: 'https://127.0.0.1:9/deny' },
+        rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] }],
+      },
+    ],
+  },
+};
+
+test('policies and a webhook that deny everything, then other settings', async () => {
+  for (const [path, body] of Object.entries(DENY_ALL)) {
+    expect(await ask(watcher, 'POST', path, body)).toBe(201);
+  }
+  await expect.poll(() => ask(watcher, 'DELETE', `${CONFIG_MAPS}/kept`)).not.toBe(200);
+  await restart({ runtimeConfig: { 'batch/v1': 'false' } });
+  for (const path of Object.keys(DENY_ALL)) {
+    expect(await ask(watcher, 'DELETE', `${path}/deny-all`)).toBe(200);
+  }
+  await isWell();
+});
+
+test('a page that the browser freezes, as a phone does', async () => {
+  const session = await context.newCDPSession(page);
+  await typeInto(page, 'while true; do echo y; done\n');
+  await answers(10);
+  await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+  await answers(50);
+  await session.send('Page.setWebLifecycleState', { state: 'active' });
+  await isWell();
+});
+
+test('the clock of the machine is set back by a day', async () => {
+  await inSharedWorker(
+    page,
+    `{
+      const Real = Date;
+      const back = () => Real.now() - 86_400_000;
+      globalThis.Date = class extends Real {
+        constructor(...of) { super(...(of.length ? of : [back()])); }
+        static now() { return back(); }
+      };
+    }`,
+  );
+  await typeLine(page, 'kubectl create deployment late --image=nginx');
+  await typeLine(page, 'kubectl rollout status deployment late');
+  await isWell();
+});
+
+test('the data of the site is cleared under a running engine', async () => {
+  const session = await context.newCDPSession(watcher);
+  const { origin } = new URL(site.url);
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
+  await page.getByText('What this browser kept of the cluster has been deleted').waitFor();
+  await isWell();
+});
+
+test('a script begins thousands of watches', async () => {
+  const begun = await watcher.evaluate(async () => {
+    const watches = Array.from({ length: 2000 }, () => fetch('/api/v1/pods?watch=true'));
+    return (await Promise.all(watches)).filter(({ status }) => status === 200).length;
+  });
+  expect(begun).toBeGreaterThan(0);
+  await typeLine(page, 'kubectl run seen --image=nginx');
+  await isWell();
+});
