@@ -32,8 +32,12 @@ const (
 // processes is how many play at the same time. A lesson waits more than it computes.
 const processes = 8
 
-// patience is how long a check may take on a machine that has much to do.
-const patience = 2 * time.Minute
+const (
+	// patience is how long a check may take on a machine that has much to do.
+	patience = 2 * time.Minute
+	// vain is how long what never comes is waited for. What comes before it has as long, too.
+	vain = 20 * time.Second
+)
 
 // folder is that of all lessons: absolute, because a shell changes the working directory of the process.
 var folder = func() string {
@@ -44,6 +48,9 @@ var folder = func() string {
 	return dir
 }()
 
+// environment is that of the process before a shell has taken it.
+var environment = os.Environ()
+
 func TestMain(m *testing.M) {
 	testlog.Quiet()
 	os.Exit(m.Run())
@@ -51,6 +58,7 @@ func TestMain(m *testing.M) {
 
 // TestLessons plays every lesson: its solution, and the wrong turns that it names.
 func TestLessons(t *testing.T) {
+	t.Parallel() // it waits for other processes
 	all, err := load.All(os.DirFS(folder))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +80,7 @@ func TestLessons(t *testing.T) {
 		wait.Go(func() {
 			for part := range parts {
 				c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
-				c.Env = append(os.Environ(), partVariable+"="+strings.Join(part, " "))
+				c.Dir, c.Env = filepath.Join(folder, "play"), append(slices.Clone(environment), partVariable+"="+strings.Join(part, " "))
 				out, err := c.CombinedOutput()
 				if err != nil {
 					t.Errorf("%v\n%s", err, out)
@@ -354,6 +362,7 @@ func readSpecimen(t *testing.T, old, new string) *load.Lesson {
 
 // TestFaultsOfLessonsAreFound is the test of the test: the specimen passes, and fails with each of its faults.
 func TestFaultsOfLessonsAreFound(t *testing.T) {
+	t.Parallel() // the only one of those that has a Desk
 	sound := readSpecimen(t, "", "")
 	for pass := range Passes(sound) {
 		c := start(t, sound)
@@ -384,8 +393,11 @@ func TestFaultsOfLessonsAreFound(t *testing.T) {
 		f := faults[name]
 		l := readSpecimen(t, f.old, f.new)
 		l.Namespace = fmt.Sprintf("fault-%d", i) // one cluster for all: none comes as far as its definition
-		// Short, because these wait in vain.
-		err := (&Player{Patience: 8 * time.Second, Temp: t.TempDir}).Play(t.Context(), c, l, f.pass)
+		p := &Player{Patience: patience, Temp: t.TempDir}
+		if strings.Contains(f.want, "does not") { // it is waited for in vain
+			p.Patience = vain
+		}
+		err := p.Play(t.Context(), c, l, f.pass)
 		if err == nil || !strings.Contains(err.Error(), f.want) {
 			t.Errorf("%s: the error is\n%v\nand should have\n%s", name, err, f.want)
 		}
