@@ -8,13 +8,14 @@ import (
 	"time"
 
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Ctrl-C brings the prompt back within a second, whatever runs. A program ends at
 // its next read or write, because its streams and files fail once its context has
-// ended. What reads and writes nothing - a sort, a pattern on a long line - is left
-// behind after a while: it goes on by itself, unseen, and ends when it is done.
+// ended. What reads and writes nothing - a pattern on a long line - is left behind after
+// a while: natively it goes on by itself, unseen, and ends when it is done (endsWith).
 // Each level waits longer than the one below it: kubectl, programs, the line.
 const (
 	programPatience = 400 * time.Millisecond
@@ -58,6 +59,14 @@ func attend[T any](ctx context.Context, patience time.Duration, f func() T) (T, 
 	case <-wait.C:
 		return ended(outcome{}, false)
 	}
+}
+
+// endsWith has the calling goroutine, and those that it has started, end with ctx where they calculate: what is left
+// behind would go on beside the API server, for minutes. done is to be called by the same goroutine when it has ended its
+// work.
+func endsWith(ctx context.Context) (done func()) {
+	stop := context.AfterFunc(ctx, absent.Ender())
+	return func() { stop() }
 }
 
 // until makes w fail once ctx has ended.

@@ -107,6 +107,7 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		defer done()
 		err, fault := attend(ctx, linePatience, func() error {
 			defer ownedByLine(ctx)()
+			defer endsWith(ctx)()
 			return runner.Run(coreutils.Stepwise(ctx), &alone)
 		})
 		if fault != nil {

@@ -156,6 +156,7 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	runner, before := k.runner, k.runner.Subshell()
 	err, fault := attend(ctx, linePatience, func() error {
 		defer ownedByLine(ctx)()
+		defer endsWith(ctx)()
 		return runner.Run(coreutils.Stepwise(ctx), stmt)
 	})
 	if fault != nil {
@@ -312,6 +313,7 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	}
 	code, err := attend(running, programPatience, func() int {
 		defer absent.OwnFor(cancel, absent.Account())()
+		defer endsWith(running)()
 		return k.command(c, args[0])
 	})
 	missing, fault := (*absent.Error)(nil), (*coreutils.Fault)(nil)

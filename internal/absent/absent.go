@@ -95,6 +95,19 @@ func OwnFor(fail func(error), account any) (release func()) {
 	}
 }
 
+// Ender returns a function that ends the goroutines which have the calling goroutine's owner now, as runtime.Goexit does. Each
+// ends as soon as it has calculated for some milliseconds in a function that knows no context and holds no lock, such as a
+// search for a regular expression: kubetabEndable in runtime/lock_js.go, of wasm/patch, has the list. A goroutine that
+// never does so is not ended. end may be called when the owner has been released, and does nothing natively, where threads
+// that are left behind keep nobody from anything.
+func Ender() (end func()) {
+	if !resumable {
+		return func() {}
+	}
+	of := label()
+	return func() { endLabelled(of) }
+}
+
 // Attempt runs f and returns its result. Where f may wait for a part of the module, f has a goroutine of its own, and err is an
 // *Error as soon as f waits and a download has failed. f then goes on, and its result is dropped.
 func Attempt[T any](f func() T) (result T, err error) {

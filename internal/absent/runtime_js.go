@@ -17,10 +17,13 @@ func setLabel(label unsafe.Pointer)
 //go:linkname label runtime/pprof.runtime_getProfLabel
 func label() unsafe.Pointer
 
-// Both are wasm/patch's additions to the runtime: see runtime/preempt.go in its list.
+// These are wasm/patch's additions to the runtime: see runtime/preempt.go and runtime/lock_js.go in its list.
 
 //go:linkname arrived runtime.kubetabArrived
 func arrived()
+
+//go:linkname endLabelled runtime.kubetabEnd
+func endLabelled(label unsafe.Pointer)
 
 //go:linkname waiting runtime.kubetabWaiting
 func waiting(labels []unsafe.Pointer) int

@@ -13,4 +13,6 @@ func label() unsafe.Pointer { return nil }
 
 func arrived() {}
 
+func endLabelled(unsafe.Pointer) {}
+
 func waiting([]unsafe.Pointer) int { return 0 }

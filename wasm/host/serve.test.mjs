@@ -33,7 +33,7 @@ test('whatever keeps the engine busy, requests get through, and so does a cancel
   await until('it listens', () => run.stdout.includes('\n'));
   const url = run.stdout.trim().split(' ')[1];
   const ask = (path) => fetch(url + path, { signal: AbortSignal.timeout(30_000) });
-  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'files', 'goroutines']) {
+  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'files', 'goroutines', 'calls', 'searches']) {
     const abort = new AbortController();
     let busy = 0;
     const ended = [1, 2, 3].map(async () => {
@@ -46,6 +46,23 @@ test('whatever keeps the engine busy, requests get through, and so does a cancel
     abort.abort();
     for (const end of ended) await assert.rejects(end, { name: 'AbortError' });
     await until(`nobody is ${work}`, async () => (await (await ask('/busy')).text()) === '0');
+  }
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
+test('what only calculates ends with its owner', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const url = run.stdout.trim().split(' ')[1];
+  for (const work of ['search', 'numbers']) {
+    const abort = new AbortController();
+    const response = await fetch(`${url}/owned/${work}`, { signal: abort.signal });
+    for (let i = 0; i < 10; i++) assert.equal(await (await fetch(`${url}/readyz`)).text(), 'ok');
+    assert.equal(await (await fetch(`${url}/busy`)).text(), '1');
+    abort.abort();
+    await assert.rejects(response.text(), { name: 'AbortError' });
+    await until(`nobody is at the ${work}`, async () => (await (await fetch(`${url}/busy`)).text()) === '0');
   }
   run.child.kill('SIGTERM');
   assert.equal(await run.ended, 0);

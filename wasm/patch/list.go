@@ -38,7 +38,7 @@ var patches = []patch{
 		module: linker, file: "cmd/link/internal/wasm/asm.go",
 		sha256: "7f3062d947fee5dfb4ca5f8595cb2e999d3fca19b3f5d51e97fad44bbef78bba",
 		diff:   true,
-		why:    "exports the globals, which Go keeps its registers in: a snapshot has to read them and set them again",
+		why:    "exports the globals, which Go keeps its registers in: a snapshot has to read them and set them again. And it counts calls, so that what allocates nothing gives way: see runtime/lock_js.go",
 	},
 	{
 		module: "github.com/coreos/go-systemd/v22", file: "journal/journal_unix.go",
@@ -294,7 +294,7 @@ var patches = []patch{
 		module: std, file: "runtime/stack.go",
 		sha256: "0225942ade2eed1e4ec5a0e813c66b3ed06c142c33c987b2fd9e031a0b871d3d",
 		diff:   true,
-		why:    "the other half of runtime/asm_wasm.s",
+		why:    "the other half of runtime/asm_wasm.s. And a goroutine whose calls have been counted gives way here, see runtime/lock_js.go",
 	},
 	{
 		module: std, file: "runtime/symtab.go",

@@ -4,10 +4,13 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/wasm/boundary"
 	"github.com/kubetab/kubetab/wasm/bridge"
 )
@@ -122,10 +126,29 @@ func handler(s *state) http.Handler {
 			"collecting": func() { heap = grow(heap, 1<<20); runtime.GC() },
 			"files":      func() { _ = os.WriteFile("/tmp/busy", make([]byte, 4096), 0o600) },
 			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
+			// Neither allocates.
+			"calls":    func() { depth(20) },
+			"searches": func() { slow.MatchString(text) },
 		}[r.PathValue("with")]
 		for r.Context().Err() == nil {
 			work()
 		}
+	})
+	// What knows no context, and takes years: its owner ends with the request, and it with its owner.
+	mux.HandleFunc("GET /owned/{with}", func(w http.ResponseWriter, r *http.Request) {
+		work := map[string]func(){
+			"search":  func() { slow.MatchString(strings.Repeat("x", 256<<20)) },
+			"numbers": func() { new(big.Int).Exp(big.NewInt(3), big.NewInt(1<<40), nil) },
+		}[r.PathValue("with")]
+		busy.Add(1)
+		go func() {
+			defer busy.Add(-1)
+			defer absent.Own(func(error) {})()
+			context.AfterFunc(r.Context(), absent.Ender())
+			work()
+		}()
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
 	})
 	for name, call := range seldom {
 		mux.HandleFunc("GET /seldom/"+name, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, call()) })
@@ -136,6 +159,12 @@ func handler(s *state) http.Handler {
 	})
 	return mux
 }
+
+// slow looks at each letter of a text for a while, and does not find what it looks for.
+var (
+	slow = regexp.MustCompile("(x|y|z)*(x|y)*a")
+	text = strings.Repeat("x", 1<<20)
+)
 
 // caller is the name of a function that only a start calls, which the program keeps: as a string of Go's own tables.
 var caller string
