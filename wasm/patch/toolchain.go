@@ -11,7 +11,8 @@ import (
 )
 
 // toolexecScript stands between the go command and its tools (go help build, -toolexec) and exchanges the
-// linker. The version it tells for it is another one, so that what the stock linker made counts as stale.
+// linker. The version it tells for it has the sum of ours, so that what the stock linker made counts as stale, and
+// what another of ours has made.
 const toolexecScript = `#!/bin/sh
 # Made by wasm/patch.
 lean=${0%/*}/link
@@ -21,7 +22,7 @@ case $tool in
 */link)
 	if [ -x "$lean" ]; then
 		if [ "$1" = -V=full ]; then
-			echo "$("$tool" -V=full) lean"
+			echo "$("$tool" -V=full) lean-$(cksum <"$lean" | tr ' ' -)"
 			exit
 		fi
 		tool=$lean
