@@ -112,6 +112,19 @@ func handler(s *state) http.Handler {
 	})
 	mux.HandleFunc("GET /crash", func(http.ResponseWriter, *http.Request) { go func() { panic("nobody recovers this") }() })
 	mux.HandleFunc("GET /endless-recursion", func(http.ResponseWriter, *http.Request) { fmt.Fprint(io.Discard, depth(1<<30)) })
+	handleBusy(mux)
+	for name, call := range seldom {
+		mux.HandleFunc("GET /seldom/"+name, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, call()) })
+	}
+	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
+	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200), littering(100_000))
+	})
+	return mux
+}
+
+// handleBusy has what takes all of the time that it gets.
+func handleBusy(mux *http.ServeMux) {
 	// What never waits for anything, until the request is cancelled; and how many of these there are.
 	var busy atomic.Int32
 	mux.HandleFunc("GET /busy", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, busy.Load()) })
@@ -127,7 +140,7 @@ func handler(s *state) http.Handler {
 			"files":      func() { _ = os.WriteFile("/tmp/busy", make([]byte, 4096), 0o600) },
 			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
 			// Neither allocates.
-			"calls":    func() { depth(20) },
+			"calls":    func() { _ = depth(20) },
 			"searches": func() { slow.MatchString(text) },
 		}[r.PathValue("with")]
 		for r.Context().Err() == nil {
@@ -150,14 +163,6 @@ func handler(s *state) http.Handler {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	for name, call := range seldom {
-		mux.HandleFunc("GET /seldom/"+name, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, call()) })
-	}
-	// Far deeper than JavaScript's stack is, from the goroutine's beginning and again from far down.
-	mux.HandleFunc("GET /recursion", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, depth(100_000), depth(100_000), sawtooth(20, 10_000), largeFrames(200), littering(100_000))
-	})
-	return mux
 }
 
 // slow looks at each letter of a text for a while, and does not find what it looks for.
