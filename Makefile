@@ -280,7 +280,7 @@ test-shell: $(call needs,native wasm)
 .PHONY: test-cluster test-server
 test-cluster: $(call needs,native wasm)
 	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
-test-server: jq $(call needs,native wasm)
+test-server: $(call needs,jq native wasm)
 	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-lessons
