@@ -122,6 +122,10 @@ test('a watch shows each event as it happens, counts them, and Escape stops it i
   expect(await response().getByRole('list', { name: 'Events by type' }).textContent()).toMatch(
     /DELETED\s+1/,
   );
+  // The list may be longer than the pane: the keyboard scrolls what it can focus.
+  const panel = response().getByRole('tabpanel');
+  await panel.focus();
+  expect(await panel.evaluate((element) => element === document.activeElement)).toBe(true);
   await newest.getByRole('button').click();
   await response().getByText('"resourceVersion"').first().waitFor();
   await page.keyboard.press('Escape');

@@ -59,7 +59,8 @@ export function ResponsePane() {
       <div
         class="pane-body"
         id="response-view-panel"
-        {...(view && { role: 'tabpanel', 'aria-labelledby': `response-view-${view}` })}
+        // A region that scrolls must be reachable by keyboard, and a list of events has nothing else that is.
+        {...(view && { role: 'tabpanel', 'aria-labelledby': `response-view-${view}`, tabIndex: 0 })}
       >
         {current?.trouble && <TroubleBox trouble={current.trouble} />}
         {!current && <p class="empty">{words.response.empty}</p>}
