@@ -86,6 +86,7 @@ func (db *DB) exchange(other *DB) {
 	db.droppedRev, other.droppedRev = other.droppedRev, db.droppedRev
 	db.replayedRev, other.replayedRev = other.replayedRev, db.replayedRev
 	db.gap, other.gap = other.gap, db.gap
+	db.base, other.base = other.base, db.base
 	db.index, other.index = other.index, db.index
 	db.log, other.log = other.log, db.log
 	db.leases.byID, other.leases.byID = other.leases.byID, db.leases.byID

@@ -104,7 +104,10 @@ type DB struct {
 	replayedRev int64
 	// gap has the revisions of which states of objects are missing, from the first one
 	// to the one before the last. Readers in it are told of a compaction.
-	gap      struct{ from, to int64 }
+	gap struct{ from, to int64 }
+	// base is the revision up to which whoever keeps the entries has the content from
+	// elsewhere. Guarded by writeMu.
+	base     int64
 	index    *keyIndex
 	log      commitLog
 	watchers watcherSet
@@ -155,6 +158,7 @@ func Open(opts Options) (*DB, error) {
 	if err := db.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("etcd: %w", err), j.Close())
 	}
+	db.base = db.rev
 	// Unique per DB, because upstream keeps process-wide maps keyed by endpoint
 	// (etcd3.StartCompactorPerEndpoint, the feature support checker).
 	db.endpoint = fmt.Sprintf("in-process://%016x", randomID())

@@ -12,9 +12,11 @@ import (
 
 // Entries returns what a store that is empty has to Replay to become as this one
 // is. States that others have followed are left out where nothing else was written
-// with them. The error is that of a damaged journal.
+// with them. Whoever keeps the entries has these, and then what Options.Tap is told of
+// from now on. The error is that of a damaged journal.
 func (h *Hold) Entries() ([]Entry, error) {
 	db := h.db
+	db.base = db.rev
 	var entries []Entry
 	err := db.journal.Load(func(key, payload string) error {
 		switch {

@@ -77,7 +77,9 @@ func (db *DB) superseded(c *commit) (names []string) {
 		if prev == nil {
 			continue
 		}
-		expires := v.deleted() && prev.lease != 0 && prev.alwaysAlone
+		// An object of the base keeps its changes: without them it would be read as the base
+		// has it until it is deleted.
+		expires := v.deleted() && prev.lease != 0 && prev.alwaysAlone && prev.create > db.base
 		changed := prev.create != prev.mod
 		if expires && changed {
 			names = append(names, entryName(revisionKey(prev.create)))
@@ -183,6 +185,11 @@ func (h *Hold) Replay(entries []Entry) error {
 			db.log.compact(begins)
 			db.mu.Unlock()
 		}
+	}
+	// An empty store cannot tell what of it is the base.
+	db.base = base
+	if base == firstRev {
+		db.base = db.rev
 	}
 	db.replayed()
 	db.checkInvariants()

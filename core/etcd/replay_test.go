@@ -121,6 +121,17 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// began makes what db holds the base of the entries that kept has from now on.
+func began(t *testing.T, db *DB, kept keeper) {
+	t.Helper()
+	hold := db.Hold()
+	defer hold.Release()
+	if _, err := hold.Entries(); err != nil {
+		t.Fatal(err)
+	}
+	clear(kept)
+}
+
 func replay(t *testing.T, random *rand.Rand) {
 	first, kept := openKept(t)
 	defer mustClose(t, first)
@@ -136,7 +147,7 @@ func replay(t *testing.T, random *rand.Rand) {
 			}
 		}
 	}
-	clear(kept) // the other has it
+	began(t, first, kept) // the other has it
 	base := first.Revision()
 	// As the watch caches do, from the beginning and with what was there before.
 	watch := second.Client().Watch(t.Context(), "k", clientv3.WithPrefix(), clientv3.WithRev(base+1), clientv3.WithPrevKV())
@@ -228,6 +239,44 @@ func TestReplayKeepsLittle(t *testing.T) {
 	}
 	if len(kept) != 3 { // the revocation, too
 		t.Errorf("%d entries are kept", len(kept))
+	}
+}
+
+// TestReplayOfABaseThatExpires: an object of the base was changed under a lease, and has
+// expired. After a replay nobody reads the state that was before the change where the
+// changed one was.
+func TestReplayOfABaseThatExpires(t *testing.T) {
+	first, kept := openKept(t)
+	defer mustClose(t, first)
+	second := mustOpen(t, Options{})
+	defer mustClose(t, second)
+	ctx := t.Context()
+	for _, db := range []*DB{first, second} {
+		if _, err := db.Client().KV.Put(ctx, "k", "base"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began(t, first, kept)
+	c := first.Client()
+	lease, err := c.Grant(ctx, 3600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := c.KV.Put(ctx, "k", "changed", clientv3.WithLease(lease.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Revoke(ctx, lease.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := replayInto(second, kept.entries()); err != nil {
+		t.Fatal(err)
+	}
+	if was := past(t, second, changed.Header.Revision); was != nil && was["k"] != "changed" {
+		t.Errorf("%v is read where k was changed", was)
+	}
+	if now := contents(t, second, 0); len(now) != 0 {
+		t.Errorf("%v is left of what expired", now)
 	}
 }
 
