@@ -108,7 +108,7 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		err, fault := attend(ctx, linePatience, func() error {
 			defer ownedByLine(ctx)()
 			defer endsWith(ctx)()
-			return runner.Run(coreutils.Stepwise(ctx), &alone)
+			return bash.Run(coreutils.Stepwise(ctx), runner, &alone)
 		})
 		if fault != nil {
 			err = cmp.Or(ctx.Err(), fault)

@@ -157,7 +157,7 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	err, fault := attend(ctx, linePatience, func() error {
 		defer ownedByLine(ctx)()
 		defer endsWith(ctx)()
-		return runner.Run(coreutils.Stepwise(ctx), stmt)
+		return bash.Run(coreutils.Stepwise(ctx), runner, stmt)
 	})
 	if fault != nil {
 		k.runner = before
@@ -245,7 +245,7 @@ func syntaxError(err error) string {
 
 // call sees every simple command before it runs, the interpreter's own as well.
 func (k *session) call(ctx context.Context, args []string) ([]string, error) {
-	hc := interp.HandlerCtx(ctx)
+	hc := bash.HandlerCtx(ctx)
 	if err := admit(ctx, args[0]); err != nil {
 		return nil, err
 	}
@@ -286,13 +286,13 @@ func (k *session) tracksJobs() bool { return k.life != nil }
 // exec runs what is neither a builtin nor a function.
 func (k *session) exec(ctx context.Context, args []string) error {
 	if !coreutils.Arguable(args) {
-		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "bash: %s: %s\n", args[0], coreutils.TooLong)
+		fmt.Fprintf(bash.HandlerCtx(ctx).Stderr, "bash: %s: %s\n", args[0], coreutils.TooLong)
 		return interp.ExitStatus(126)
 	}
 	// A reader of the terminal ends with its command, not with the line.
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
-	hc := interp.HandlerCtx(ctx)
+	hc := bash.HandlerCtx(ctx)
 	_, screen := hc.Stdout.(*tty.Output)
 	if text, ok := hc.Stdout.(*strings.Builder); ok {
 		hc.Stdout = &substituted{text, cancel}
@@ -321,15 +321,15 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(context.Cause(running), &missing):
-		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], missing)
+		fmt.Fprintf(bash.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], missing)
 		return interp.ExitStatus(1)
 	case errors.Is(context.Cause(running), errSubstituted):
-		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "bash: %v\n", errSubstituted)
+		fmt.Fprintf(bash.HandlerCtx(ctx).Stderr, "bash: %v\n", errSubstituted)
 		return interp.ExitStatus(2)
 	case errors.Is(context.Cause(running), errBrokenPipe):
 		return interp.ExitStatus(141) // as a program that ends by SIGPIPE
 	case errors.As(err, &fault):
-		fmt.Fprintf(interp.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], fault)
+		fmt.Fprintf(bash.HandlerCtx(ctx).Stderr, "%s: %v\n", args[0], fault)
 		return interp.ExitStatus(coreutils.Aborted)
 	case code == 0:
 		return nil
@@ -415,7 +415,7 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 	for _, stmt := range file.Stmts {
 		substituteProcesses(stmt)
 	}
-	err = child.runner.Run(coreutils.Stepwise(c), file)
+	err = bash.Run(coreutils.Stepwise(c), child.runner, file)
 	var status interp.ExitStatus
 	if errors.As(err, &status) {
 		return int(status)

@@ -1,7 +1,7 @@
 // Package bash sets up the interpreter (mvdan.cc/sh) of Kubetab's two shells: that of the terminal and that of containers.
 // It knows no Kubernetes and no machine: programs and files are the caller's.
 //
-//	a line ──▶ Parse, Mend ──▶ interp.Runner of New
+//	a line ──▶ Parse, Mend ──▶ Run, with an interp.Runner of New
 //	                              │ each simple command: Config.Call and tame, which may replace it
 //	                              ├─ builtins and functions: the interpreter's own
 //	                              ├─ programs: Config.Exec
@@ -67,17 +67,26 @@ func New(c Config) (*interp.Runner, error) {
 		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
 		interp.Env(expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...)),
 		interp.Params(append(params, c.Params...)...),
-		interp.StdIO(nil, c.Stdout, c.Stderr),
+		interp.StdIO(nil, c.Stdout, traced(c.Stderr)),
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
+			if isPart(args) {
+				return args, nil // what it runs is seen
+			}
 			args, err := c.Call(ctx, args)
 			if err != nil || len(args) == 0 {
 				return args, err
 			}
-			hc := interp.HandlerCtx(ctx)
-			return tame(hc.Stderr, hc.Env, args), nil
+			return tame(ctx, args), nil
 		}),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return c.Exec }),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+			return func(ctx context.Context, args []string) error {
+				if isPart(args) {
+					return runPart(ctx, args)
+				}
+				return c.Exec(ctx, args)
+			}
+		}),
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			hc := interp.HandlerCtx(ctx)
 			if script, ok := strings.CutPrefix(name, sourced); ok {

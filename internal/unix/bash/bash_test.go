@@ -66,7 +66,7 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := runner.Run(t.Context(), file); err != nil {
+	if err := bash.Run(t.Context(), runner, file); err != nil {
 		t.Fatalf("%s: %v", script, err)
 	}
 	return out.String(), ran

@@ -1,18 +1,22 @@
 package bash
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // tame returns what runs in the place of a simple command, so that the interpreter's builtins do what bash does where
-// they would panic, and so that what they parse is mended like any other script. errs is the command's standard error.
-func tame(errs io.Writer, vars Variables, args []string) []string {
+// they would panic, and so that what they parse is mended like any other script. ctx is that of a call handler.
+func tame(ctx context.Context, args []string) []string {
+	hc := interp.HandlerCtx(ctx)
+	errs, vars := hc.Stderr, hc.Env
 	n := 0 // of words before the builtin
 	for n < len(args)-1 && (args[n] == "builtin" || args[n] == "command") {
 		n++
@@ -48,7 +52,7 @@ func tame(errs io.Writer, vars Variables, args []string) []string {
 			return with(mended)
 		}
 	case "trap":
-		return mendedTrap(errs, vars, with, rest)
+		return mendedTrap(ctx, with, rest)
 	case "alias":
 		mended := slices.Clone(rest)
 		for i, arg := range rest {
@@ -76,7 +80,8 @@ func refused(errs io.Writer, format string, args ...any) []string {
 	return []string{"false"}
 }
 
-func mendedTrap(errs io.Writer, vars Variables, with func(...string) []string, args []string) []string {
+func mendedTrap(ctx context.Context, with func(...string) []string, args []string) []string {
+	hc := interp.HandlerCtx(ctx)
 	args = slices.Clone(args)
 	at := 0
 	if len(args) > 0 && args[0] == "--" {
@@ -85,12 +90,15 @@ func mendedTrap(errs io.Writer, vars Variables, with func(...string) []string, a
 	if len(args) < at+2 {
 		return with(args...) // no command
 	}
-	mended, err := mendedText(args[at], "", vars)
+	if args[at] == "" || args[at] == "-" {
+		return with(args...)
+	}
+	mended, err := mendedText(args[at], "", hc.Env)
 	switch {
 	case mustNotRun(err):
-		return refused(errs, "trap: %v", err)
+		return refused(hc.Stderr, "trap: %v", err)
 	case err == nil:
-		args[at] = mended
+		args[at] = trapped(ctx, mended)
 	}
 	return with(args...)
 }
@@ -105,7 +113,7 @@ func mustNotRun(err error) bool {
 	return is
 }
 
-// mendedText returns text as Mend changes it. The errors are the parser's, and a refusal.
+// mendedText returns text as Mend and Run change it. The errors are the parser's, and a refusal.
 func mendedText(text, name string, vars Variables) (string, error) {
 	file, err := parse(text, name)
 	if err != nil {
@@ -114,6 +122,13 @@ func mendedText(text, name string, vars Variables) (string, error) {
 	changed, err := mend(file, text, name, vars)
 	if err != nil {
 		return "", refusal{err}
+	}
+	if !libraryRecovers {
+		found, err := apart(file)
+		if err != nil {
+			return "", refusal{err}
+		}
+		changed = changed || found
 	}
 	if !changed {
 		return text, nil

@@ -71,3 +71,12 @@ func TestInterpreterFaults(t *testing.T) {
 		t.Errorf("printed %q", text)
 	}
 }
+
+// TestPartsFault: where the interpreter panics on a goroutine of its own, the script goes on, and so does the process.
+func TestPartsFault(t *testing.T) {
+	const panics = "{ set -- -ab; getopts ab o; set -- -a; getopts ab o; }" // the word that it looks for options in is shorter
+	out := run(t, "busybox", "sh", "-c", panics+" | cat; echo a; "+panics+" & wait $!; echo $?").output()
+	if lines := strings.Split(out, "\n"); len(lines) != 5 || !strings.Contains(lines[0], "internal error") || lines[1] != "a" || lines[3] != "134" {
+		t.Errorf("printed %q", out)
+	}
+}

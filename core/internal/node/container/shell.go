@@ -185,7 +185,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 func contain(ctx context.Context, memory *coreutils.Memory, runner *interp.Runner, node syntax.Node) error {
 	err := context.Canceled
 	memory.Contain(func() {
-		if fault := coreutils.Survive(func() { err = runner.Run(coreutils.Stepwise(ctx), node) }); fault != nil {
+		if fault := coreutils.Survive(func() { err = bash.Run(coreutils.Stepwise(ctx), runner, node) }); fault != nil {
 			err = fault
 		}
 	})
@@ -203,7 +203,7 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 		s.stdin, source = terminal, terminal
 		s.stdout = terminal.output()
 		s.stderr = s.stdout
-		if err := interp.StdIO(nil, s.stdout, s.stderr)(runner); err != nil {
+		if err := bash.Redirect(runner, s.stdout, s.stderr); err != nil {
 			return 2
 		}
 	}
@@ -342,7 +342,7 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 		case <-ctx.Done():
 		}
 	}
-	hc := interp.HandlerCtx(ctx)
+	hc := bash.HandlerCtx(ctx)
 	args, err := s.replace(ctx, hc, args)
 	if body := s.takePending(); body != "" && err == nil {
 		quoted := make([]string, len(args))
@@ -417,7 +417,7 @@ var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": 
 
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
-	hc := interp.HandlerCtx(ctx)
+	hc := bash.HandlerCtx(ctx)
 	if !coreutils.Arguable(args) {
 		fmt.Fprintf(hc.Stderr, "sh: %s: %s\n", args[0], coreutils.TooLong)
 		return interp.ExitStatus(126)

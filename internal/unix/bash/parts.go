@@ -1,0 +1,226 @@
+package bash
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
+)
+
+// The interpreter starts goroutines of its own, and Go ends the process for a panic in one of them. Each runs a part of a
+// script: all of a pipeline but its last command, what stands before an ampersand, and what is in <( ) and >( ). Only a
+// frame below the part's can recover, and the interpreter has none of ours there. A part therefore becomes a call of a
+// program that the interpreter asks Config.Exec for. The program has the interpreter's own eval run the part, in the same
+// shell and on the same goroutine, and survives it:
+//
+//	$x | sort &    __parts '$x | sort' &  ──▶  eval "__part '$x' | sort"
+//
+// What differs is what prints a tree: declare -f shows these calls, and so does a trace (set -x) that is written to
+// a pipe or a file.
+const (
+	// part runs its argument, and parts does so with an argument that has parts itself. Each is taken apart when it runs:
+	// quotes within quotes within quotes take too much.
+	part  = "__part"
+	parts = "__parts"
+)
+
+// Run is runner.Run for a tree that Parse or Mend has been given: a panic ends the part of the tree that it is in with the
+// status coreutils.Aborted, as SIGABRT would, if the part has a goroutine of its own; it reaches the caller otherwise.
+// Run changes the tree.
+func Run(ctx context.Context, runner *interp.Runner, node syntax.Node) error {
+	if !libraryRecovers {
+		if _, err := apart(node); err != nil {
+			return err
+		}
+	}
+	return runner.Run(ctx, node)
+}
+
+// apart has the parts of a tree be calls of programs, and reports whether there are any. It fails where the tree cannot be
+// printed.
+func apart(node syntax.Node) (found bool, err error) {
+	call := func(stmts ...*syntax.Stmt) *syntax.CallExpr {
+		found = true
+		program, text := part, ""
+		if hasParts(stmts) {
+			program = parts
+		}
+		if err == nil {
+			text, err = printed(stmts)
+		}
+		word := &syntax.Word{Parts: quoted(text)}
+		return &syntax.CallExpr{Args: []*syntax.Word{literal(program), word}}
+	}
+	// Of a | b | c, the interpreter runs a | b on a goroutine, and a on another one.
+	var command func(stmt *syntax.Stmt) *syntax.Stmt
+	command = func(stmt *syntax.Stmt) *syntax.Stmt {
+		switch pipe, _ := stmt.Cmd.(*syntax.BinaryCmd); {
+		case isCall(stmt.Cmd):
+			return stmt
+		case pipe != nil && isPipe(pipe) && !stmt.Negated && len(stmt.Redirs) == 0:
+			pipe.X, pipe.Y = command(pipe.X), command(pipe.Y)
+			return stmt
+		}
+		return &syntax.Stmt{Position: stmt.Position, Cmd: call(stmt)}
+	}
+	syntax.Walk(node, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			if (node.Background || node.Disown) && !isCall(node.Cmd) {
+				alone := *node
+				alone.Background, alone.Disown = false, false
+				node.Cmd, node.Negated, node.Redirs = call(&alone), false, nil
+			}
+		case *syntax.BinaryCmd:
+			if isPipe(node) {
+				node.X = command(node.X)
+			}
+		case *syntax.ProcSubst:
+			if len(node.Stmts) > 0 {
+				node.Stmts = []*syntax.Stmt{{Position: node.Stmts[0].Position, Cmd: call(node.Stmts...)}}
+			}
+		}
+		return err == nil
+	})
+	return found, err
+}
+
+func isPipe(cmd syntax.Command) bool {
+	binary, ok := cmd.(*syntax.BinaryCmd)
+	return ok && (binary.Op == syntax.Pipe || binary.Op == syntax.PipeAll)
+}
+
+// isCall reports whether a command is what apart has made.
+func isCall(cmd syntax.Command) bool {
+	call, ok := cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) > 0 && (call.Args[0].Lit() == part || call.Args[0].Lit() == parts)
+}
+
+func hasParts(stmts []*syntax.Stmt) bool {
+	found := false
+	for _, stmt := range stmts {
+		syntax.Walk(stmt, func(node syntax.Node) bool {
+			switch node := node.(type) {
+			case *syntax.Stmt:
+				found = found || node.Background || node.Disown
+			case *syntax.BinaryCmd:
+				found = found || isPipe(node)
+			case *syntax.ProcSubst:
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// printed returns the text of statements, whose first line has the number that it has in its script where that is asked for.
+func printed(stmts []*syntax.Stmt) (string, error) {
+	var text strings.Builder
+	if err := syntax.NewPrinter().Print(&text, &syntax.File{Stmts: stmts}); err != nil {
+		return "", err
+	}
+	lines := ""
+	if strings.Contains(text.String(), "LINENO") {
+		lines = strings.Repeat("\n", int(max(stmts[0].Pos().Line(), 1)-1))
+	}
+	return lines + strings.TrimSuffix(text.String(), "\n"), nil
+}
+
+func literal(text string) *syntax.Word {
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}}
+}
+
+// quoted are the parts of a word that is a text as it stands.
+func quoted(text string) (parts []syntax.WordPart) {
+	for i, between := range strings.Split(text, "'") {
+		if i > 0 {
+			parts = append(parts, &syntax.Lit{Value: `\'`})
+		}
+		parts = append(parts, &syntax.SglQuoted{Value: between})
+	}
+	return parts
+}
+
+// runPart is the programs part and parts. The errors are those of interp.ExecHandlerFunc.
+func runPart(ctx context.Context, args []string) error {
+	hc, text := interp.HandlerCtx(ctx), strings.Join(args[1:], " ")
+	if args[0] == parts {
+		file, err := parse(text, "")
+		if err == nil {
+			_, err = apart(file)
+		}
+		if err == nil {
+			text, err = printed(file.Stmts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	ctx = context.WithValue(ctx, inPart{}, true)
+	if fault := coreutils.Survive(func() { err = hc.Builtin(ctx, []string{"eval", text}) }); fault != nil {
+		fmt.Fprintf(hc.Stderr, "bash: %v\n", fault)
+		return interp.ExitStatus(coreutils.Aborted)
+	}
+	return err
+}
+
+// inPart marks the context of what a part runs. A part that ends itself has the interpreter run its trap of EXIT, on the same
+// goroutine and outside of the part: the trap is a part of its own then.
+type inPart struct{}
+
+// trapped returns the text that a trap of EXIT has in the shell of ctx.
+func trapped(ctx context.Context, text string) string {
+	if libraryRecovers || ctx.Value(inPart{}) == nil {
+		return text
+	}
+	word, err := syntax.Quote(text, syntax.LangBash)
+	if err != nil {
+		return text // it has a zero byte, and cannot be parsed either
+	}
+	return parts + " " + word
+}
+
+// isPart reports whether a command is one of the programs that run parts.
+func isPart(args []string) bool { return args[0] == part || args[0] == parts }
+
+// untraced is the standard error of a shell, without the lines of a trace that are about the programs of parts. The
+// interpreter writes each in one piece.
+type untraced struct{ io.Writer }
+
+func (u untraced) Write(b []byte) (int, error) {
+	if strings.HasPrefix(string(b[:min(len(b), len("+ ")+len(part))]), "+ "+part) {
+		return len(b), nil
+	}
+	return u.Writer.Write(b)
+}
+
+// Redirect has a shell of New write to other streams from now on.
+func Redirect(runner *interp.Runner, stdout, stderr io.Writer) error {
+	return interp.StdIO(nil, stdout, traced(stderr))(runner)
+}
+
+// traced is standard error for the interpreter.
+func traced(stderr io.Writer) io.Writer {
+	if libraryRecovers {
+		return stderr
+	}
+	return untraced{stderr}
+}
+
+// HandlerCtx is interp.HandlerCtx with the streams that a Config has: who uses a shell knows them by their types.
+func HandlerCtx(ctx context.Context) interp.HandlerContext {
+	hc := interp.HandlerCtx(ctx)
+	for _, stream := range []*io.Writer{&hc.Stdout, &hc.Stderr} {
+		if u, ok := (*stream).(untraced); ok {
+			*stream = u.Writer
+		}
+	}
+	return hc
+}
