@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
+	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
@@ -26,7 +27,7 @@ func init() {
 		"node":   (*session).node,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
 		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "wait": (*session).waitFor,
-		spool: (*session).spool,
+		bash.Spool: (*session).spool,
 	}
 }
 

@@ -225,7 +225,6 @@ func parse(script, name string, vars bash.Variables) (*syntax.File, error) {
 			}
 			for _, stmt := range r.file.Stmts {
 				nameLastJob(stmt)
-				substituteProcesses(stmt)
 			}
 		})
 		r.err = errors.Join(r.err, fault)
@@ -412,9 +411,6 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 	}
 	child.tty, child.id = k.tty, k.id
 	child.setContext(k.contextName())
-	for _, stmt := range file.Stmts {
-		substituteProcesses(stmt)
-	}
 	err = bash.Run(coreutils.Stepwise(c), child.runner, file)
 	var status interp.ExitStatus
 	if errors.As(err, &status) {

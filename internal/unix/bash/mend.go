@@ -23,6 +23,7 @@ type Variables interface {
 //   - declare -A a=(k v) becomes a=([k]=v), as in bash; what has no key beside others that have one is refused.
 //   - ${a[i-1]} becomes ${a["i-1"]} where a is an associative array, and ${a[$((i-1))]} where it is not known to be one.
 //   - [[ -v $name ]] is false where the name is empty.
+//   - <(command) becomes $(command | __spool), see [Spool]. >(command) is refused.
 func Mend(node syntax.Node, vars Variables) error {
 	_, err := mend(node, "", "", vars)
 	return err
@@ -78,6 +79,8 @@ func (m *mender) visit(node syntax.Node) bool {
 		}
 	case *syntax.Assign:
 		m.assignment(node)
+	case *syntax.Word:
+		m.substitute(node)
 	case *syntax.ParamExp:
 		if node.Index != nil && node.Param != nil {
 			node.Index = m.index(node.Param.Value, node.Index)

@@ -130,6 +130,7 @@ func TestRefused(t *testing.T) {
 		`for ((a[0]=0;;)); do :; done`: "within an expression",
 		`declare -A a=(["x y"]=1 z)`:   "must use subscript",
 		`a=(["x"]=1 y)`:                "must use subscript",
+		`tee >(cat)`:                   ">(command) is not supported",
 	} {
 		var parse syntax.ParseError
 		if _, err := bash.Parse(script, "", nil); !errors.As(err, &parse) || !strings.Contains(parse.Text, want) {

@@ -13,8 +13,8 @@ import (
 )
 
 // The interpreter starts goroutines of its own, and Go ends the process for a panic in one of them. Each runs a part of a
-// script: all of a pipeline but its last command, what stands before an ampersand, and what is in <( ) and >( ). Only a
-// frame below the part's can recover, and the interpreter has none of ours there. A part therefore becomes a call of a
+// script: all of a pipeline but its last command, and what stands before an ampersand. (What is in <( ) runs there, too, and Mend has
+// made a pipeline of it.) Only a frame below the part's can recover, and the interpreter has none of ours there. A part therefore becomes a call of a
 // program that the interpreter asks Config.Exec for. The program has the interpreter's own eval run the part, in the same
 // shell and on the same goroutine, and survives it:
 //
@@ -44,14 +44,14 @@ func Run(ctx context.Context, runner *interp.Runner, node syntax.Node) error {
 // apart has the parts of a tree be calls of programs, and reports whether there are any. It fails where the tree cannot be
 // printed.
 func apart(node syntax.Node) (found bool, err error) {
-	call := func(stmts ...*syntax.Stmt) *syntax.CallExpr {
+	call := func(stmt *syntax.Stmt) *syntax.CallExpr {
 		found = true
 		program, text := part, ""
-		if hasParts(stmts) {
+		if hasParts(stmt) {
 			program = parts
 		}
 		if err == nil {
-			text, err = printed(stmts)
+			text, err = printed(stmt)
 		}
 		word := &syntax.Word{Parts: quoted(text)}
 		return &syntax.CallExpr{Args: []*syntax.Word{literal(program), word}}
@@ -80,10 +80,6 @@ func apart(node syntax.Node) (found bool, err error) {
 			if isPipe(node) {
 				node.X = command(node.X)
 			}
-		case *syntax.ProcSubst:
-			if len(node.Stmts) > 0 {
-				node.Stmts = []*syntax.Stmt{{Position: node.Stmts[0].Position, Cmd: call(node.Stmts...)}}
-			}
 		}
 		return err == nil
 	})
@@ -101,26 +97,22 @@ func isCall(cmd syntax.Command) bool {
 	return ok && len(call.Args) > 0 && (call.Args[0].Lit() == part || call.Args[0].Lit() == parts)
 }
 
-func hasParts(stmts []*syntax.Stmt) bool {
+func hasParts(stmt *syntax.Stmt) bool {
 	found := false
-	for _, stmt := range stmts {
-		syntax.Walk(stmt, func(node syntax.Node) bool {
-			switch node := node.(type) {
-			case *syntax.Stmt:
-				found = found || node.Background || node.Disown
-			case *syntax.BinaryCmd:
-				found = found || isPipe(node)
-			case *syntax.ProcSubst:
-				found = true
-			}
-			return !found
-		})
-	}
+	syntax.Walk(stmt, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.Stmt:
+			found = found || node.Background || node.Disown
+		case *syntax.BinaryCmd:
+			found = found || isPipe(node)
+		}
+		return !found
+	})
 	return found
 }
 
 // printed returns the text of statements, whose first line has the number that it has in its script where that is asked for.
-func printed(stmts []*syntax.Stmt) (string, error) {
+func printed(stmts ...*syntax.Stmt) (string, error) {
 	var text strings.Builder
 	if err := syntax.NewPrinter().Print(&text, &syntax.File{Stmts: stmts}); err != nil {
 		return "", err
@@ -156,7 +148,7 @@ func runPart(ctx context.Context, args []string) error {
 			_, err = apart(file)
 		}
 		if err == nil {
-			text, err = printed(file.Stmts)
+			text, err = printed(file.Stmts...)
 		}
 		if err != nil {
 			return err

@@ -60,6 +60,7 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 		`{ exit 7; echo no; } & wait $!; echo $?`:                                                                                      "7\n",
 		`{ trap 'echo bye' EXIT; exit 3; } & wait $!; echo $?`:                                                                         "bye\n3\n",
 		`set -x; { echo a; echo 'b c'; } | { :; }`:                                                                                     "+ :\n+ echo a\n+ echo 'b c'\n",
+		`eval 'nothing <(nothing) < <(echo a)' | :`:                                                                                    "",
 		`nothing 'a b' | :; nothing "" & wait`:                                                                                         "",
 		"declare -A m=([k]=v); echo ${m[k]} | while read x; do echo $x; done":                                                          "v\n",
 		"shopt -s extglob; [[ ab == @(ab|c) ]] && echo yes | while read x; do echo $x; done":                                           "yes\n",

@@ -42,6 +42,7 @@ type session struct {
 	waiting  int               // `wait` builtins that are running
 	sleepers map[chan struct{}]struct{}
 	commands int
+	spools   []string // files that stand for <(command)
 }
 
 func newSession(c *Container, stdout, stderr io.Writer) *session {
@@ -162,6 +163,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	defer kill()
 	ctx, memory := coreutils.WithMemory(ctx, kill)
 	defer memory.End()
+	defer s.removeSpools()
 	if script == nil {
 		return s.interactive(ctx, memory, name, runner)
 	}
@@ -446,6 +448,9 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 		if k.Stdin = s.stdin; k.Stdin == nil {
 			k.Stdin = strings.NewReader("")
 		}
+	}
+	if name == bash.Spool {
+		return s.spool(k)
 	}
 	if !s.c.cfg.Image.Bare {
 		if f, ok := commands[name]; ok {
