@@ -104,15 +104,16 @@ export class World {
  * @param {{from: number, to: number}} options.gone addresses of what the rest has brought
  * @param {Uint8Array} options.before a copy of the memory before the program ran
  * @param {string} options.config the settings of those that will go on from it
+ * @param {{at: number, start: number, name: string}[]} [options.refused] found of a NamesError, after which the module was cut again
  * @returns {Promise<Uint8Array>}
  * @throws {SnapshotError} naming what Go refers to and cannot be found again, or telling where it refers to the rest's tables
  */
-export async function freeze({ go, instance, world, memory, gone, module, before, config }) {
+export async function freeze({ go, instance, world, memory, gone, module, before, config, refused = [] }) {
   const globals = registers(instance);
   const functions = {};
   for (const [name, f] of Object.entries(globalThis.kubetabEngine)) functions[name] = world.functions.get(f);
   forgetFrames(gone, memory);
-  refuseNames(gone, memory);
+  refuseNames(gone, memory, refused);
   return encode(
     {
       module: hex(await sha256(module)),
@@ -170,34 +171,43 @@ function frameLayout(memory) {
 }
 
 /**
- * The one thing that a program could keep of what the rest has brought is the name of a function, as a string. wasm/split
- * leaves the names that the program keeps (named in parked.mjs) with the engine.
+ * The one thing that a program could keep of what the rest has brought is the name of a function, or a part of one, as a
+ * string. wasm/split leaves the names that the program keeps (named in parked.mjs) with the engine.
  *
+ * What looks like such a string may be two numbers. Of a string, the address is another one as soon as the module has been cut
+ * with its name in the engine; a number stays, and is in another name then.
+ *
+ * @param {{at: number, start: number, name: string}[]} refused what was found before the module was cut as it is
  * @throws {NamesError} with all of them
  */
-function refuseNames({ from, to }, memory) {
+function refuseNames({ from, to }, memory, refused) {
   const words = new Uint32Array(memory.buffer, 0, memory.length / 4);
   const all = new Uint8Array(memory.buffer);
-  const found = new Map(); // name -> where
+  const found = [];
   for (let i = 0; i + 3 < words.length; i += 2) {
     const [start, length] = [words[i], words[i + 2]];
     if (words[i + 1] !== 0 || words[i + 3] !== 0 || start < from || start + length > to) continue;
     if (length < NAMES.shortest || length > NAMES.longest) continue;
-    const bytes = all.subarray(start, start + length);
-    if (bytes.every(isOfName)) found.set(new TextDecoder().decode(bytes), 4 * i);
+    if (!all.subarray(start, start + length).every(isOfName)) continue;
+    const [at, name] = [4 * i, nameAround(all, start)];
+    if (!refused.some((before) => before.at === at && before.start === start && before.name !== name)) found.push({ at, start, name });
   }
-  if (found.size > 0) throw new NamesError(found);
+  if (found.length > 0) throw new NamesError(found);
+}
+
+/** The whole name that an address is in: names end in a zero byte, and begin behind one. */
+function nameAround(memory, at) {
+  return new TextDecoder().decode(memory.subarray(memory.lastIndexOf(0, at) + 1, memory.indexOf(0, at)));
 }
 
 /** The program keeps names of functions that are the rest's. A module whose engine has these names can be frozen. */
 export class NamesError extends SnapshotError {
   name = 'NamesError';
 
-  /** @param {Map<string, number>} found the names, and where in memory they are kept */
+  /** @param {{at: number, start: number, name: string}[]} found where in memory the strings are, what they begin at, and in which names */
   constructor(found) {
-    const [[name, at]] = found;
-    super(`the name ${name}, at ${at}, is the rest of the module's`);
-    this.names = [...found.keys()];
+    super(`the name ${found[0].name}, at ${found[0].at}, is the rest of the module's`);
+    this.found = found;
   }
 }
 

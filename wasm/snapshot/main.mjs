@@ -60,7 +60,8 @@ try {
   process.env.TZ = 'UTC';
   const { out, parked: list, kept, ...what } = options;
   const onMemory = (memory) => list && writeFileSync(list, JSON.stringify({ slots: parked(memory), names: named(memory) }));
-  const snapshot = await takeSnapshot({ ...what, onMemory });
+  const { refused } = kept ? JSON.parse(readFileSync(kept, 'utf8')) : {};
+  const snapshot = await takeSnapshot({ ...what, refused, onMemory });
   await writeFile(`${out}.part`, snapshot);
   await rename(`${out}.part`, out);
   process.stderr.write(`${out}: ${(snapshot.length / 1e6).toFixed(1)} MB\n`);
@@ -68,11 +69,11 @@ try {
 } catch (error) {
   process.stderr.write(`snapshot: ${error.message}\n`);
   if (error instanceof NamesError && options.kept) {
-    const { slots, names } = JSON.parse(readFileSync(options.kept, 'utf8'));
-    const all = [...new Set([...names, ...error.names])].sort();
+    const { slots, names, refused = [] } = JSON.parse(readFileSync(options.kept, 'utf8'));
+    const all = [...new Set([...names, ...error.found.map(({ name }) => name)])].sort();
     // What the engine has already cannot be missing.
     if (all.length === names.length) process.exit(1);
-    writeFileSync(options.kept, JSON.stringify({ slots, names: all }));
+    writeFileSync(options.kept, JSON.stringify({ slots, names: all, refused: [...refused, ...error.found] }));
     process.exit(3);
   }
   process.exit(1);

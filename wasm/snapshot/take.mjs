@@ -22,12 +22,13 @@ const BEFORE = START + 2 * SETTLE + 3 * LET_GO;
  * @param {string} options.wasm path of the module
  * @param {object} [options.config] the settings of wasm/settings.go
  * @param {number} [options.date] in ms since 1970: what its wall clock shows in the end, or some minutes less
+ * @param {{at: number, start: number, name: string}[]} [options.refused] see freeze
  * @param {(memory: Uint8Array) => void} [options.onMemory] called with the memory that is in it
  * @returns {Promise<Uint8Array>} the same for the same arguments
  * @throws {SnapshotError} when it cannot be frozen
  * @throws {Error} when it does not come to rest, or ends; with its log
  */
-export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {
+export async function takeSnapshot({ wasm, config = {}, date = 0, refused, onMemory }) {
   let go, instance, world, before;
   let log = '';
   const engine = await startEngine({
@@ -63,5 +64,5 @@ export async function takeSnapshot({ wasm, config = {}, date = 0, onMemory }) {
   }
   const memory = new Uint8Array(instance.exports.mem.buffer, 0, size);
   onMemory?.(memory);
-  return freeze({ go, instance, world, memory, gone, module: await readFile(wasm), before, config: JSON.stringify(config) });
+  return freeze({ go, instance, world, memory, gone, module: await readFile(wasm), before, config: JSON.stringify(config), refused });
 }
