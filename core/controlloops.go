@@ -33,7 +33,7 @@ type controlLoops struct {
 // have or that cannot run here, and on a root CA that is no certificate.
 func newControlLoops(cfg Config, id controllers.Identity, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
 	all, err := controllers.New(controllers.Config{
-		Loopback:      as("kube-controller-manager", loopback),
+		Loopback:      as(controllerManager, loopback),
 		Enabled:       cfg.Controllers,
 		Identity:      id,
 		AwaitIdentity: cfg.Resume.AwaitIdentity,
@@ -70,7 +70,7 @@ func (l *controlLoops) start(ctx context.Context, ready func(context.Context) er
 	if l.cfg.NoScheduler {
 		return nil
 	}
-	settings := scheduling.Config{Loopback: as("kube-scheduler", l.loopback), Informers: shared}
+	settings := scheduling.Config{Loopback: as(kubeScheduler, l.loopback), Informers: shared}
 	if l.cfg.Clock != nil {
 		settings.Clock = l.cfg.Clock
 	}
@@ -86,7 +86,7 @@ func (l *controlLoops) start(ctx context.Context, ready func(context.Context) er
 // startNodes returns when all nodes are registered, so that the scheduler has
 // all to choose from for the first Pod, or when they have ended.
 func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInformerFactory, failed chan<- error) error {
-	client, err := clientset.NewForConfig(as("kubelet", l.loopback))
+	client, err := clientset.NewForConfig(as(kubelet, l.loopback))
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	loopback := &rest.Config{
 		Host:               loopbackHost,
 		Transport:          client{inProcess, apiServer},
-		UserAgent:          userAgent("kube-apiserver"),
+		UserAgent:          userAgent(apiServerAgent),
 		QPS:                -1, // no client-side limit: flow control is the server's
 		DisableCompression: true,
 		ContentConfig:      rest.ContentConfig{ContentType: protobuf},
@@ -172,6 +172,8 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return err
 	})
 	outside, inside = guard.wrap(outside, false), guard.wrap(inside, true)
+	writes := newTurns()
+	outside, inside = writes.wrap(outside, false), writes.wrap(inside, true)
 	if cfg.Requests != nil {
 		outside, inside = cfg.Requests.Wrap(outside, false), cfg.Requests.Wrap(inside, true)
 	}

@@ -1,0 +1,104 @@
+package core
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// crowd sends n requests at once and returns how many of them a handler that takes as
+// long as given has at most.
+func crowd(t *testing.T, n int, takes time.Duration, request func() *http.Request) int {
+	var mu sync.Mutex
+	var now, most, all int
+	h := newTurns().wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		mu.Lock()
+		now++
+		all++
+		most = max(most, now)
+		mu.Unlock()
+		time.Sleep(takes) // by the clock of the test
+		mu.Lock()
+		now--
+		mu.Unlock()
+	}), true)
+	var done sync.WaitGroup
+	for range n {
+		done.Go(func() { h.ServeHTTP(httptest.NewRecorder(), request()) })
+	}
+	done.Wait()
+	if all != n {
+		t.Errorf("%d of %d requests were served", all, n)
+	}
+	return most
+}
+
+func TestWritesTakeTurns(t *testing.T) {
+	limit := turnsPerThread * runtime.GOMAXPROCS(0)
+	from := func(method, agent string) func() *http.Request {
+		return func() *http.Request {
+			r := httptest.NewRequest(method, "/api/v1/namespaces/default/pods", nil)
+			r.Header.Set("User-Agent", agent)
+			return r
+		}
+	}
+	for name, test := range map[string]struct {
+		request func() *http.Request
+		takes   time.Duration
+		most    int
+	}{
+		"a controller's":                       {from("POST", userAgent(controllerManager)+"/replicaset-controller"), 10 * time.Millisecond, limit},
+		"kubectl's":                            {from("PATCH", "kubectl/v1.37.0"), 10 * time.Millisecond, limit},
+		"what is read does not wait":           {from("GET", userAgent(controllerManager)), 10 * time.Millisecond, 500},
+		"the server does not wait for itself":  {from("POST", userAgent(apiServerAgent)), 10 * time.Millisecond, 500},
+		"what waits for others loses its turn": {from("POST", "kubectl/v1.37.0"), time.Hour, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				if most := crowd(t, 500, test.takes, test.request); most != test.most {
+					t.Errorf("%d were served at once, want %d", most, test.most)
+				}
+			})
+		})
+	}
+}
+
+// A write whose client goes while it waits is not made, and takes no turn from others.
+func TestWriteThatEndsBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := turnsPerThread * runtime.GOMAXPROCS(0)
+		proceed := make(chan struct{})
+		var served sync.Map
+		h := newTurns().wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			served.Store(r.URL.Path, true)
+			<-proceed
+		}), false)
+		var done sync.WaitGroup
+		send := func(ctx context.Context, path string) {
+			r := httptest.NewRequestWithContext(ctx, "POST", path, nil)
+			done.Go(func() { h.ServeHTTP(httptest.NewRecorder(), r) })
+			synctest.Wait()
+		}
+		for range limit {
+			send(t.Context(), "/first")
+		}
+		gone, leave := context.WithCancel(t.Context())
+		send(gone, "/gone")
+		send(t.Context(), "/last")
+		leave()
+		synctest.Wait()
+		close(proceed)
+		done.Wait()
+		if _, ok := served.Load("/gone"); ok {
+			t.Error("a write was made whose client had gone")
+		}
+		if _, ok := served.Load("/last"); !ok {
+			t.Error("the write behind it was not made")
+		}
+	})
+}
