@@ -2,7 +2,16 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ask, interrupt, shellAnswers, terminalOf, typeLine } from './acts';
 import { inSharedWorker, launch, openPage, ready } from './browser';
-import { answersOf, beginProbe, expectQuick, MEASURES, probeOf, summary, typeInto } from './probe';
+import {
+  answersOf,
+  beginProbe,
+  ENOUGH,
+  expectQuick,
+  MEASURES,
+  probeOf,
+  summary,
+  typeInto,
+} from './probe';
 import { openSite, type Site } from './site';
 
 // Things that people do which are more than a line: make test-things. Each has a visitor of its own, with a page that asks the
@@ -27,8 +36,9 @@ afterAll(async () => {
 beforeEach(async () => {
   context = await browser.newContext();
   watcher = await openPage(context, site.url);
-  await beginProbe(watcher);
   page = await tab();
+  await shellAnswers(page); // what a first visit waits for is measured elsewhere
+  await beginProbe(watcher);
   expect(await ask(watcher, 'POST', CONFIG_MAPS, { metadata: { name: 'kept' } })).toBe(201);
 });
 afterEach(async ({ task }) => {
@@ -54,6 +64,7 @@ async function answers(more: number): Promise<void> {
 /** The shell answers, the API server did all the while, and what was acknowledged is there. */
 async function isWell(): Promise<void> {
   await shellAnswers(page);
+  if (MEASURES) await expect.poll(() => answersOf(watcher)).toBeGreaterThan(ENOUGH);
   const { asked, failures } = await probeOf(watcher);
   expect(failures).toEqual([]);
   expect(await ask(watcher, 'GET', `${CONFIG_MAPS}/kept`)).toBe(200);
