@@ -2,7 +2,7 @@ import { type ApiRequestInit, throughEnginePort } from '../client';
 import { startAlone } from '../client/alone';
 import { EngineLink } from '../client/link';
 import { uniqueName } from '../client/unique';
-import type { Beginning, EngineSettings, EngineState } from '../protocol';
+import type { Beginning, EngineSettings, EngineState, Run } from '../protocol';
 import { follow, type RequestRecord } from './follow';
 import { connect, type Frame, hiddenFrame, showIn, untilThere } from './frames';
 import {
@@ -80,7 +80,7 @@ export interface Kubetab extends Commands {
  * Starts an API server, in a frame of a site that has Kubetab or in a worker of this page, and resolves when it is ready.
  *
  * @throws TypeError when not exactly one of `iframe` and `worker` is given
- * @throws Error with a sentence when it does not start, and the signal's reason
+ * @throws Error with a sentence when it does not start, or not with the bundle or the settings, and the signal's reason
  */
 export async function start(options: StartOptions): Promise<Kubetab> {
   const { iframe, worker, signal = new AbortController().signal } = options;
@@ -94,7 +94,9 @@ export async function start(options: StartOptions): Promise<Kubetab> {
       ? inWorker(new URL(worker ?? '', document.baseURI), beginning)
       : await inFrame(iframe, beginning, signal);
   try {
-    await untilReady(link, options.onState, signal);
+    const { notKept } = await untilReady(link, options.onState, signal);
+    // It has begun, without the bundle.
+    if (beginning?.bundle && notKept) throw new Error(notKept);
   } catch (error) {
     link.close();
     end();
@@ -175,11 +177,11 @@ function untilReady(
   link: EngineLink,
   onState: StartOptions['onState'],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Run> {
   return new Promise((resolve, reject) => {
     link.onState = (state) => {
       onState?.(state);
-      if (state.phase === 'ready') resolve();
+      if (state.phase === 'ready') resolve(state.run);
       else if (state.phase === 'dead') reject(new Error(`${state.what} ${state.why}`));
     };
     link.lost.addEventListener('abort', () => reject(link.lost.reason), { once: true });

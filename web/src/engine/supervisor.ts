@@ -48,8 +48,8 @@ export class Supervisor {
   #program: Program | null = null;
   #engine: KubetabEngine | null = null;
   #state: EngineState;
-  /** Settings that an engine was ready with, to go back to when it does not start with others. */
-  #proven: EngineSettings = {};
+  /** Settings that an engine was ready with, to go back to when it does not start with others; null if none was yet. */
+  #proven: EngineSettings | null = {};
   #refused: Run['refused'] = null;
   #unkept: Unkept | null = null;
   /** Why an engine could not live with the cluster of another build, if it could not. */
@@ -67,6 +67,8 @@ export class Supervisor {
     this.#base = base;
     if ('journal' in of) {
       this.#journal = of.journal;
+      // Who asked for the settings asked for nothing else.
+      this.#proven = null;
       this.#state = this.#fresh();
       return;
     }
@@ -154,7 +156,7 @@ export class Supervisor {
   /** Settings that an engine did not start with: back to the last that one did. Returns false where there are none. */
   #takeBack(program: Program, why: string): boolean {
     const { settings } = program.origin;
-    if (isDefault(settings) || program !== this.#program) return false;
+    if (!this.#proven || isDefault(settings) || program !== this.#program) return false;
     if (this.#state.phase !== 'starting') return false; // it is not for the settings
     this.#refused = { settings, why };
     this.#end();

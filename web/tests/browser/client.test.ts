@@ -129,9 +129,14 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         ({ status }) => status,
         () => 0,
       );
-      const nowhere = await window
-        .start({ iframe: `${site}nothing.html` })
-        .then(() => 'started', String);
+      const refusal = (options: StartOptions) =>
+        window.start(options).then(() => 'started', String);
+      const unfit = await refusal({
+        iframe: `${site}embed.html`,
+        settings: { emulatedVersion: '1.3' },
+      });
+      const torn = await refusal({ worker: `${site}engine.js`, bundle: new Blob(['kind: Pod']) });
+      const nowhere = await refusal({ iframe: `${site}nothing.html` });
       return {
         phases,
         created,
@@ -149,6 +154,8 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         from,
         kept,
         closed,
+        unfit,
+        torn,
         nowhere,
       };
     }, site.url);
@@ -171,9 +178,12 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.kept.stdout).toBe(`${found.uid}\n`);
     expect([found.frames, found.left]).toEqual([1, 0]);
     expect(found.closed).toBe(503);
+    // Nothing else is begun instead.
+    expect(found.unfit).toMatch(/^Error: .*emulated version "1.3"/);
+    expect(found.torn).toMatch(/^Error: the file cannot be read as a bundle/);
     expect(found.nowhere).toBe(`Error: ${new URL(site.url).origin} does not answer.`);
   } finally {
     await context.close();
     await docs.close();
   }
-}); // two engines one after the other
+}); // engines one after the other
