@@ -42,5 +42,6 @@ export async function showEmbedded(): Promise<void> {
   if (!root) return;
   const names = query.get('panes') ?? '';
   const panes = names.split(',').filter(isEmbedPane);
+  document.documentElement.dataset.panes = panes.join(',');
   render(panes.length > 0 ? <Panes panes={panes} hasBar={!frame.isAsked} /> : <Page />, root);
 }

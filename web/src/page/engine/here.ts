@@ -14,6 +14,12 @@ export const clusterHere = named(document.documentElement.dataset.cluster);
 /** Whether this is embed.html: there is one cluster, and nothing is kept of it. */
 export const isEmbedded = document.documentElement.dataset.embed !== undefined;
 
+/** Whether this document has a pane, of which another one speaks: embed.html may have been asked for some of them. */
+export function hasPane(name: 'terminal' | 'files'): boolean {
+  const { panes } = document.documentElement.dataset;
+  return !panes || panes.split(',').includes(name);
+}
+
 /** Of this tab, by what early.js calls it: the cluster it is in. */
 const IN = `kubetab.in ${scope.pathname}`;
 /** Of this tab: the last cluster of the visitor's own that it was in. */

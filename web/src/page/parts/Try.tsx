@@ -1,3 +1,4 @@
+import { hasPane } from '../engine/here';
 import { focusTerminal } from '../frame/focus-terminal';
 import { typeIntoTerminal } from '../terminal/shell';
 import { words } from '../words';
@@ -11,8 +12,9 @@ interface TryProps {
   readonly onTry?: () => void;
 }
 
-/** A command to begin with, one click away from the prompt: it is put there, and not run. */
+/** A command to begin with, one click away from the prompt: it is put there, and not run. Nothing where there is no prompt. */
 export function Try({ command, onTry }: TryProps) {
+  if (!hasPane('terminal')) return null;
   return (
     <p class="try">
       <code>{whole(command)}</code>

@@ -7,7 +7,7 @@ import { namespace } from '../cluster/namespace';
 import { openObject } from '../cluster/navigate';
 import { type Node, type Pod, podWords, type Service, type Workload } from '../cluster/object';
 import { useObjects } from '../cluster/use-watch';
-import { clusterHere } from '../engine/here';
+import { clusterHere, hasPane } from '../engine/here';
 import { cut } from '../parts/cut-name';
 import { Try } from '../parts/Try';
 import { type Box, LANE_HEAD, type Placed, place } from './layout';
@@ -113,7 +113,7 @@ export function PictureView() {
               <p>{words.empty(namespace.value)}</p>
               {kindOf(clusterHere) !== 'lesson' && ( // a lesson says itself what to do
                 <>
-                  <p>{words.tryThis}</p>
+                  {hasPane('files') && <p>{words.tryThis}</p>}
                   <Try command={words.tryCommand} />
                 </>
               )}
