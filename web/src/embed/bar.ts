@@ -27,21 +27,7 @@ export class Bar {
     this.edit = button('', actions.edit, words.edit);
     this.reset = button('reset', actions.reset, words.reset);
     this.reset.hidden = true;
-    const open = make('a') as HTMLAnchorElement;
-    open.textContent = words.open;
-    open.target = '_blank';
-    open.rel = 'noopener';
-    open.href = site.href;
-    // What is opened is what stands here when it is clicked; a link has its address before.
-    const address = () =>
-      actions.address().then(
-        (href) => {
-          open.href = href;
-        },
-        () => undefined,
-      );
-    open.addEventListener('pointerenter', address);
-    open.addEventListener('focus', address);
+    const open = workbenchLink(words.open, site, actions.address);
     this.#status.setAttribute('role', 'status');
     this.element.append(this.run, this.edit, open, this.reset, this.#status);
   }
@@ -56,4 +42,33 @@ export class Bar {
     this.#status.textContent = text;
     this.#status.classList.toggle('is-bad', isBad);
   }
+}
+
+/** A link to the workbench with what stands in the snippet when it is clicked. */
+function workbenchLink(text: string, site: URL, addressNow: () => Promise<string>): HTMLElement {
+  const link = make('a') as HTMLAnchorElement;
+  link.textContent = text;
+  link.target = '_blank';
+  link.rel = 'noopener';
+  link.href = site.href;
+  // For who copies the address, or opens it by the browser's menu.
+  const tellAddress = () =>
+    addressNow().then(
+      (href) => {
+        link.href = href;
+      },
+      () => undefined,
+    );
+  link.addEventListener('pointerenter', tellAddress);
+  link.addEventListener('focus', tellAddress);
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // A finger comes and clicks at once. A tab may be opened now, and no longer when its address is known.
+    const tab = window.open('', '_blank');
+    if (!tab) return; // the browser follows the link
+    event.preventDefault();
+    tab.opener = null;
+    void tellAddress().then(() => tab.location.replace(link.href));
+  });
+  return link;
 }

@@ -22,6 +22,8 @@ export class Output {
   /** Holds the output in the place of the expected output. */
   #place: HTMLElement | null = null;
   #size = 0;
+  /** Whether the room below the bar stays. */
+  #isReserved = false;
 
   constructor(label: string, expected: HTMLElement | null) {
     this.#expected = expected;
@@ -41,10 +43,16 @@ export class Output {
     return this.#expected !== null;
   }
 
-  /** Makes room. @param lines that there is room for; NaN for as many as such a block usually prints */
+  /**
+   * Makes room.
+   *
+   * @param lines that there is room for from now on, where nothing is expected; NaN for as many as such a block usually
+   *   prints, until `close`
+   */
   open(lines: number, kind: Kind): void {
     if (!this.element.hidden) return;
     const expected = this.#expected;
+    this.#isReserved = lines > 0 && !expected;
     const height = expected
       ? Math.max(expected.offsetHeight, heightOf(2))
       : heightOf(lines || LINES[kind]);
@@ -90,7 +98,7 @@ export class Output {
 
   /** What is expected stands in its place again. */
   close(): void {
-    this.element.hidden = true;
+    this.element.hidden = !this.#isReserved;
     this.clear();
     if (this.#place) this.#place.hidden = true;
     this.#expected?.style.removeProperty('display');

@@ -11,9 +11,7 @@ export class Picture {
 
   constructor(words: Words) {
     this.#words = words;
-    const note = make('p');
-    note.textContent = words.picture;
-    this.element.append(note);
+    this.#empty();
   }
 
   /** Begins to load what shows it, while the engine starts. */
@@ -28,9 +26,26 @@ export class Picture {
   }
 
   show(kubetab: Kubetab): void {
-    if (!this.#frame || this.#shows === kubetab) return;
+    const frame = this.#frame;
+    if (!frame || this.#shows === kubetab) return;
     this.#shows = kubetab;
     // What runs does not depend on it.
-    kubetab.show(this.#frame).catch(() => this.element.remove());
+    kubetab.show(frame).catch(() => {
+      if (this.#frame === frame) this.#empty();
+    });
+  }
+
+  /** Forgets what could not be loaded, so that the next run tries again. What shows a cluster stays. */
+  giveUp(): void {
+    if (!this.#shows) this.#empty();
+  }
+
+  /** Its room stays, so that nothing moves. */
+  #empty(): void {
+    const note = make('p');
+    note.textContent = this.#words.picture;
+    this.element.replaceChildren(note);
+    this.#frame = null;
+    this.#shows = null;
   }
 }

@@ -55,16 +55,24 @@ export class Snippet extends HTMLElement {
     const delay = Number.parseInt(this.getAttribute('init-delay') ?? '', 10) || 0;
     const begin = () => {
       const block = this.isConnected && blockOf(this);
-      if (!block) return;
+      if (!block) {
+        this.shadowRoot?.replaceChildren(make('slot'));
+        return;
+      }
       this.#draw(block);
       this.dispatchEvent(new Event('load'));
       if (this.hasAttribute('eager')) void engine.get().catch(() => undefined);
     };
     // The parser may not have come to what is in this element, or behind it.
-    if (delay > 0) setTimeout(begin, delay);
-    else if (document.readyState === 'loading')
+    if (delay > 0) {
+      // The bar has its room meanwhile.
+      styled(this.attachShadow({ mode: 'open' })).append(make('slot'), make('div', 'bar'));
+      setTimeout(begin, delay);
+    } else if (document.readyState === 'loading') {
       document.addEventListener('DOMContentLoaded', begin, { once: true });
-    else begin();
+    } else {
+      begin();
+    }
   }
 
   /** What nobody can stop any more is stopped, unless the element was only moved. */
@@ -121,6 +129,7 @@ export class Snippet extends HTMLElement {
     } catch (error) {
       stop();
       if (this.#output.isEmpty) this.#output.close();
+      this.#picture?.giveUp();
       if (running.signal.aborted) {
         this.#show('unknown');
         this.#bar.say(running.signal.reason === RESET ? '' : words.stopped);
@@ -227,7 +236,9 @@ export class Snippet extends HTMLElement {
       this.#picture = new Picture(words);
       below.append(this.#picture.element);
     }
-    styled(this.attachShadow({ mode: 'open' })).append(make('slot'), this.#bar.element, below);
+    const root = this.shadowRoot ?? styled(this.attachShadow({ mode: 'open' }));
+    root.replaceChildren(make('slot'), this.#bar.element, below);
+    if (this.#lines > 0 && !expected) this.#openOutput();
     this.#label();
     onGround(() => this.#paint());
     block.element.addEventListener('keydown', (event) => {
@@ -289,10 +300,14 @@ export class Snippet extends HTMLElement {
     this.#output.clear();
   }
 
+  /** Height of the output, by `output-lines`; NaN without. */
+  get #lines(): number {
+    return Number.parseInt(this.getAttribute('output-lines') ?? '', 10);
+  }
+
   #openOutput(): void {
     if (this.getAttribute('output-mode') === 'hidden') return;
-    const lines = Number.parseInt(this.getAttribute('output-lines') ?? '', 10);
-    this.#output.open(lines, this.#block.kind);
+    this.#output.open(this.#lines, this.#block.kind);
     this.#paint();
   }
 

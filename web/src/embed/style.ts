@@ -2,7 +2,8 @@
  * The style of snippets. Colours are mixed from the text's, so that a snippet is at home on any ground. A constructed
  * style sheet needs no leave of the page's content security policy, as an element or an attribute would.
  *
- * The bar is as high with words as without: the line of words has its height before there are any, and Reset its place.
+ * The bar is as high with words as without: the line of words has its height before there are any, and Reset its place. Two
+ * lines of why something cannot run fit into it.
  */
 const CSS = `
 :host { display: block; margin: 0 0 1em; font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; color-scheme: light; --accent: var(--kubetab-accent, #2f5fd0); --on-accent: #fff; --bad: #b4272f; }
@@ -18,7 +19,7 @@ button[aria-pressed=true] { box-shadow: inset 0 0 0 1px color-mix(in srgb, curre
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 svg { width: 14px; height: 14px; flex: none; }
 .status { flex: 1 1 160px; min-width: 0; min-height: 20px; margin: 0; padding: 0 6px; font-size: 13px; font-variant-numeric: tabular-nums; opacity: .78; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.status.is-bad { color: var(--bad); opacity: 1; white-space: normal; overflow-wrap: anywhere; }
+.status.is-bad { color: var(--bad); opacity: 1; line-height: 1.2; white-space: normal; overflow-wrap: anywhere; }
 [hidden] { display: none; }
 button.reset[hidden] { display: inline-flex; visibility: hidden; }
 .below { display: flex; flex-wrap: wrap; gap: 8px; }

@@ -1,12 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { join, resolve } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
 import { PATIENCE } from './browser';
-import type { Site } from './site';
+import { plain, type Site } from './site';
+
+const SAMPLES = resolve(import.meta.dirname, '../../../docs/samples');
 
 /**
  * A site of documentation: another one than the site of Kubetab, which is at 127.0.0.1.
@@ -58,4 +61,76 @@ export async function withoutThirdParties(): Promise<BrowserContext> {
   // A moment later the browser may still be writing there.
   context.once('close', () => rmSync(profile, { recursive: true, force: true, maxRetries: 20 }));
   return context;
+}
+
+/** Somebody who reads documentation with Kubetab in it, for the tests of a file. */
+export interface Reader {
+  /** Of the site with Kubetab. */
+  readonly url: string;
+  readonly context: BrowserContext;
+  /** Are called when a test is over, the last one first. */
+  readonly ends: (() => unknown)[];
+  /**
+   * Opens a page of a site of documentation. `headers` and `files` are as for `docsSite`.
+   *
+   * @param before is called with the page while it is empty
+   */
+  openDocs(
+    html: string,
+    headers?: Readonly<Record<string, string>>,
+    files?: Readonly<Record<string, string | Uint8Array>>,
+    before?: (page: Page) => Promise<unknown>,
+  ): Promise<Page>;
+  /** A file of docs/samples, with the address of this site. */
+  sample(name: string): string;
+  /** The policy of a page that allows what the samples need, and nothing beside it. */
+  strict(): Readonly<Record<string, string>>;
+}
+
+/** Opens pages in a browser that lets no third party store anything. */
+export function newReader(): Reader {
+  let site: Site;
+  let context: BrowserContext;
+  const ends: (() => unknown)[] = [];
+  beforeAll(async () => {
+    site = await plain();
+    context = await withoutThirdParties();
+  });
+  afterAll(async () => {
+    await context?.close();
+    await site?.close();
+  });
+  afterEach(async () => {
+    for (const page of context.pages()) await page.close();
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  const sample = (name: string) => {
+    const text = readFileSync(join(SAMPLES, name), 'utf8');
+    return text.replaceAll('https://kubetab.example/', site.url);
+  };
+  return {
+    get url() {
+      return site.url;
+    },
+    get context() {
+      return context;
+    },
+    ends,
+    sample,
+    async openDocs(html, headers = {}, files = {}, before) {
+      const css = ['plain.css', 'vitepress.css'].map((name) => [`/${name}`, sample(name)]);
+      const docs = await docsSite({ '/': html, ...Object.fromEntries(css), ...files }, headers);
+      ends.push(() => docs.close());
+      const page = await context.newPage();
+      await before?.(page);
+      await page.goto(docs.url);
+      return page;
+    },
+    strict() {
+      const { origin } = new URL(site.url);
+      return {
+        'Content-Security-Policy': `default-src 'none'; style-src 'self'; script-src ${origin}; frame-src ${origin}; require-trusted-types-for 'script'`,
+      };
+    },
+  };
 }

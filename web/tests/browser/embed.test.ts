@@ -4,76 +4,48 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
-import { docsSite, withoutThirdParties } from './docs-site';
+import { docsSite, newReader } from './docs-site';
 import { lesson } from './learner';
-import { plain, type Site } from './site';
 
 // What pages of another site have of Kubetab, in a browser that lets no third party store anything.
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const SAMPLES = join(ROOT, 'docs/samples');
 const BIN = join(ROOT, 'bin');
 
-let site: Site;
-let context: BrowserContext;
-const ends: (() => unknown)[] = [];
+const reader = newReader();
+const { openDocs, sample, strict, ends } = reader;
 
-beforeAll(async () => {
-  site = await plain();
-  context = await withoutThirdParties();
-});
-afterAll(async () => {
-  await context?.close();
-  await site?.close();
-});
-afterEach(async () => {
-  for (const page of context.pages()) await page.close();
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-async function openDocs(
-  html: string,
-  headers: Record<string, string> = {},
-  files: Record<string, Uint8Array> = {},
-): Promise<Page> {
-  const css = ['plain.css', 'vitepress.css'].map((name) => [`/${name}`, sample(name)]);
-  const docs = await docsSite({ '/': html, ...Object.fromEntries(css), ...files }, headers);
-  ends.push(() => docs.close());
-  const page = await context.newPage();
-  await page.goto(docs.url);
-  return page;
-}
-
-function sample(name: string): string {
-  const html = readFileSync(resolve(SAMPLES, name), 'utf8');
-  return html.replaceAll('https://kubetab.example/', site.url);
-}
-
-/** What the host page of the samples must allow, and nothing beside it. */
-const strict = () => ({
-  'Content-Security-Policy': `default-src 'none'; style-src 'self'; script-src ${new URL(site.url).origin}; frame-src ${new URL(site.url).origin}; require-trusted-types-for 'script'`,
-});
-
-test.each(['', 'sandbox="allow-scripts"'])('panes in a frame with %j', async (sandbox) => {
+test.each([
+  ['two panes', '?panes=terminal,picture', ''],
+  ['the whole workbench, cut off from its origin', '', 'sandbox="allow-scripts"'],
+])('a frame with %s', async (_, query, sandbox) => {
   const page = await openDocs(
-    `<!doctype html><html lang="en"><title>docs</title><iframe ${sandbox} width="900" height="500" src="${site.url}embed.html?panes=terminal,picture"></iframe>`,
+    `<!doctype html><html lang="en"><title>docs</title><iframe ${sandbox} width="1100" height="600" src="${reader.url}embed.html${query}"></iframe>`,
   );
   const frame = page.frameLocator('iframe');
   await frame.locator('.pill.is-ready').waitFor();
   const origin = await page.frames()[1]?.evaluate(() => window.origin);
-  expect(origin).toBe(sandbox ? 'null' : new URL(site.url).origin);
+  expect(origin).toBe(sandbox ? 'null' : new URL(reader.url).origin);
+  // No pane speaks of one that is not there.
+  await frame.getByRole('button', { name: 'Put it into the terminal' }).waitFor();
+  const isWhole = query === '';
+  expect(await frame.getByText('Apply deployment.yaml in the editor').isVisible()).toBe(isWhole);
+  expect(await frame.locator('.editor-pane .cm-content').count()).toBe(isWhole ? 1 : 0);
   await frame.locator('.xterm-helper-textarea').focus();
   await page.keyboard.type('kubectl create deployment shop --image=nginx --replicas=2\r');
   await frame.getByText('deployment.apps/shop created').waitFor();
   await frame.locator('.picture').getByText('shop').first().waitFor();
+  if (!isWhole) return;
+  await frame.locator('.rail-console').click();
+  await frame.locator('.code-badge').getByText('200 OK').waitFor();
 });
 
 test('a lesson in a frame, and the next one in the same frame', async () => {
   const page = await openDocs(
-    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${site.url}embed.html?panes=lesson,terminal#/lesson/first/request"></iframe>`,
+    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${reader.url}embed.html?panes=lesson,terminal#/lesson/first/request"></iframe>`,
   );
   const frame = page.frameLocator('iframe');
   const title = (id: string) =>
@@ -103,7 +75,7 @@ test('a lesson in a frame, and the next one in the same frame', async () => {
 
 test('a lesson in a frame begins with the step of its address', async () => {
   const page = await openDocs(
-    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${site.url}embed.html?panes=lesson,terminal#/lesson/first/request/2"></iframe>`,
+    `<!doctype html><html lang="en"><title>docs</title><iframe sandbox="allow-scripts" width="1100" height="600" src="${reader.url}embed.html?panes=lesson,terminal#/lesson/first/request/2"></iframe>`,
   );
   const frame = page.frameLocator('iframe');
   const [, second] = lesson('first/request').steps;
@@ -200,14 +172,14 @@ test('a frame begins with the native cluster that its address names, from the sn
   const native = await nativeShell();
   const { files } = await withBundle('', native);
   const page = await openDocs('<!doctype html><html lang="en"><title>docs</title>');
-  await page.route(`${site.url}cluster.kubetab`, (route) =>
+  await page.route(`${reader.url}cluster.kubetab`, (route) =>
     route.fulfill({ body: Buffer.from(files['/cluster.kubetab']) }),
   );
   await page.evaluate((src) => {
     const frame = document.createElement('iframe');
     Object.assign(frame, { src, width: '900', height: '500' });
     document.body.append(frame);
-  }, `${site.url}embed.html?panes=terminal&bundle=cluster.kubetab`);
+  }, `${reader.url}embed.html?panes=terminal&bundle=cluster.kubetab`);
   const frame = page.frameLocator('iframe');
   await frame.locator('.pill.is-ready').waitFor();
   const from = await page.frames()[1]?.evaluate(() => {
@@ -262,95 +234,6 @@ test.each([
   expect(await height()).toBe(before);
 });
 
-test('before anything has run, a page has fetched one script', async () => {
-  const fetched: string[] = [];
-  const docs = await docsSite({ '/': sample('plain.html'), '/plain.css': '' });
-  ends.push(() => docs.close());
-  const page = await context.newPage();
-  let bytes = 0;
-  page.on('response', async (response) => {
-    if (!response.url().startsWith(site.url)) return;
-    fetched.push(new URL(response.url()).pathname);
-    bytes += Number((await response.allHeaders())['content-length']);
-  });
-  await page.goto(docs.url);
-  await page.getByRole('button', { name: 'Run' }).last().waitFor();
-  await page.waitForLoadState('networkidle');
-  expect(fetched).toEqual(['/embed.js']);
-  expect(bytes).toBeLessThan(8192);
-});
-
-test('where nothing can run, the text stays and a sentence says why', async () => {
-  const page = await openDocs(sample('plain.html'), strict());
-  await page.route('**/embed.html*', (route) => route.abort());
-  const snippet = page.locator('#scale');
-  await snippet.getByRole('button', { name: 'Run' }).click();
-  await snippet.getByText(/This cannot run here now/).waitFor();
-  await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
-  // The next try may find the network there again.
-  await page.unroute('**/embed.html*');
-  await snippet.getByRole('button', { name: 'Run' }).click();
-  await page.locator('#scale[state=succeded]').waitFor();
-  await snippet.getByRole('button', { name: 'Reset' }).click();
-  await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
-});
-
-const ran = (id: string) => `#${id}:not([state=running])[state]`;
-
-test('a block prints as it goes and can be stopped, and shells last', async () => {
-  const page =
-    await openDocs(`<!doctype html><html lang="en"><meta charset="utf-8"><title>docs</title>
-<script src="${site.url}embed.js" data-setup="#setup" data-eager defer></script>
-<script type="application/yaml" id="setup">{apiVersion: v1, kind: ConfigMap, metadata: {name: laid-out}}</script>
-<script type="text/plain" id="greeting">greet() { echo "hello, $*"; }
-##CODE##</script>
-<pre><code>kubectl get configmap -w -o name</code></pre><kubetab-snippet id="watch" session="both"></kubetab-snippet>
-<pre><code>kubectl create configmap made; name=value; cd /tmp</code></pre><kubetab-snippet id="make"></kubetab-snippet>
-<pre><code>echo "$name, $PWD"</code></pre><kubetab-snippet id="after" depends-on="make"></kubetab-snippet>
-<pre><code>echo "$?, $name"</code></pre><kubetab-snippet id="other" session="both"></kubetab-snippet>
-<pre><code>greet '$&'</code></pre><kubetab-snippet id="greet" template="#greeting"></kubetab-snippet>`);
-  const button = (id: string, name: string) => page.locator(`#${id}`).getByRole('button', { name });
-  const output = (id: string) => page.locator(`#${id} .output`);
-  // Nobody has clicked, and the engine begins.
-  await page.waitForSelector('iframe[src*="embed.html"]', { state: 'attached' });
-
-  await button('watch', 'Run').click();
-  const height = () =>
-    page.locator('#watch').evaluate((snippet) => (snippet as HTMLElement).offsetHeight);
-  const before = await height();
-  await expect.poll(() => output('watch').textContent()).toContain('configmap/laid-out\n');
-
-  // A block that depends on another has its shell.
-  await button('after', 'Run').click();
-  await page.waitForSelector(ran('after'));
-  expect(await output('after').textContent()).toBe('value, /tmp\n');
-  await expect.poll(() => output('watch').textContent()).toContain('configmap/made\n');
-  expect(await page.locator('#watch').getAttribute('state')).toBe('running');
-
-  // One block of a shell at a time.
-  await button('other', 'Run').click();
-  await page.locator('#other').getByText('Waits for another block to end').waitFor();
-  await button('watch', 'Stop').click();
-  await page.waitForSelector(ran('other'));
-  expect(await output('other').textContent()).toBe('130, \n');
-  await page.locator('#watch').getByText('Stopped').waitFor();
-  expect(await output('watch').textContent()).toContain('configmap/made\n');
-  expect(await height()).toBe(before);
-
-  await button('make', 'Run').waitFor();
-  await button('after', 'Reset').click();
-  await page.locator('#make').evaluate((snippet) => {
-    (snippet as HTMLElement & { code: string }).code = 'echo "$name." && pwd';
-  });
-  await button('make', 'Run').click();
-  await page.waitForSelector(ran('make'));
-  expect(await output('make').textContent()).toBe('.\n/home/kubetab\n');
-
-  await button('greet', 'Run').click();
-  await page.waitForSelector(ran('greet'));
-  expect(await output('greet').textContent()).toBe('hello, $&\n');
-});
-
 test('an engine for codapi: its snippets print what kubectl prints', async () => {
   const native = await nativeShell();
   const codapi = createRequire(import.meta.url).resolve('@antonz/codapi/dist/snippet.js');
@@ -364,13 +247,13 @@ test('an engine for codapi: its snippets print what kubectl prints', async () =>
   ] as const;
   const docs = await docsSite({
     '/': `<!doctype html><html lang="en"><title>docs</title>
-<script src="codapi.js" defer></script><script src="${site.url}embed-codapi.js" defer></script>
+<script src="codapi.js" defer></script><script src="${reader.url}embed-codapi.js" defer></script>
 <p id="note">a note</p>
 ${blocks.map(([sandbox, code]) => `<pre><code>${code}</code></pre><codapi-snippet engine="kubetab" sandbox="${sandbox}" files="#note:note.txt"></codapi-snippet>`).join('\n')}`,
     '/codapi.js': readFileSync(codapi, 'utf8'),
   });
   ends.push(() => docs.close());
-  const page = await context.newPage();
+  const page = await reader.context.newPage();
   await page.goto(docs.url);
   writeFileSync(join(native.folder, 'note.txt'), 'a note\n');
   for (const [i, [sandbox, code]] of blocks.entries()) {
