@@ -55,6 +55,7 @@ function openWorkbench(): void {
     if (!isReady) return;
     queueMicrotask(() => stopWaiting());
     void import('./control/clusters/room').then(({ followRoom }) => followRoom());
+    void import('./control/clusters/opened').then(({ tellOpened }) => tellOpened());
     void import('./control/etcd').then(({ followEtcd }) => followEtcd());
     // A file that is dropped is looked at by an engine.
     void import('./control/clusters/bundles').then(

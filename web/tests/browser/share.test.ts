@@ -4,6 +4,8 @@ import { deflateSync } from 'node:zlib';
 import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { DEFAULTS } from '../../src/engine/settings';
+import { bundleOf } from '../bundle';
 import { launch, ready } from './browser';
 import { openSite, plain, type Site } from './site';
 
@@ -286,9 +288,77 @@ test('a cluster travels by a short link where the host has a store, and is opene
   await expect
     .poll(() => run(reader, "kubectl get configmap sent -o jsonpath='{.data.by}'"))
     .toBe('link');
+  await reader.getByText('The cluster is as it was saved').waitFor();
   await reader.locator('.cluster-button').click();
   await reader.locator('.cluster-face').filter({ hasText: 'Your cluster' }).waitFor();
+  await reader.keyboard.press('Escape');
+
+  // A link that holds a cluster itself: of another version, which has stored what this one cannot read.
+  await reader.evaluate((to) => location.assign(to), `${site.url}#shared/b/${older()}`);
+  await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
+  await reader.waitForFunction(() => document.documentElement.dataset.cluster === 'older');
+  await ready(reader);
+  expect(await run(reader, "kubectl get crd -o jsonpath='{.items[*].metadata.uid}'")).toBe(UID);
+  const told =
+    'Kubernetes v1.36.0+kubetab saved this cluster. UIDs and times are what they were; resource versions are new. This build cannot read 1 object, which the cluster is without.';
+  await reader.getByText(told).waitFor();
+  await reader.getByRole('button', { name: 'Show which' }).click();
+  await reader.getByText('/registry/configmaps/default/torn: it has no type').waitFor();
+  // It is told once.
+  expect(await reader.evaluate(() => sessionStorage.getItem('kubetab.opened /'))).toBe(null);
 });
+
+const UID = '11111111-2222-4333-8444-555555555555';
+
+/** A bundle with a definition that each version reads, and a record that none does, in base64url. */
+function older(): string {
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: 'boats.sea.example',
+      uid: UID,
+      creationTimestamp: '2026-01-02T03:04:05Z',
+    },
+    spec: {
+      group: 'sea.example',
+      scope: 'Namespaced',
+      names: { plural: 'boats', singular: 'boat', kind: 'Boat', listKind: 'BoatList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object' } },
+        },
+      ],
+    },
+  };
+  const record = (key: string, value: string) => ({
+    key: `/registry/${key}`,
+    create: 5,
+    mod: 7,
+    version: 2,
+    lease: 0,
+    value: Buffer.from(value),
+  });
+  const cluster = {
+    kubernetes: 'v1.36.0+kubetab',
+    build: 'of another time',
+    time: '2026-01-02T03:04:05Z',
+    name: 'Older',
+    revision: 9,
+    settings: DEFAULTS,
+    records: [
+      record(
+        'apiextensions.k8s.io/customresourcedefinitions/boats.sea.example',
+        JSON.stringify(definition),
+      ),
+      record('configmaps/default/torn', 'k8s\0'),
+    ],
+  };
+  return bundleOf(cluster).toString('base64url');
+}
 
 test('files that no link has room for travel by a short link, and a link to nothing says so', async () => {
   const sender = await visit(`${site.url}#files`);

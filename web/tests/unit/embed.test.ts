@@ -6,6 +6,7 @@ import { heredoc } from '../../src/embed/run';
 import { linesOf } from '../../src/embed/source';
 import { settingsOfBundle } from '../../src/engine/bundle-settings';
 import { DEFAULTS, differing, isDefault } from '../../src/engine/settings';
+import { packed } from '../bundle';
 
 test.each([
   ['kubectl get pods\nkubectl get nodes', 'kubectl get pods\nkubectl get nodes'],
@@ -23,23 +24,6 @@ test('a text that holds the end of a here document is given whole', () => {
   expect(heredoc('a\nEOF\nb')).toBe("<<'EOF_'\na\nEOF\nb\nEOF_\n");
   expect(heredoc('a\n')).toBe("<<'EOF'\na\nEOF\n");
 });
-
-/** The part of msgpack that a bundle's maps, strings, bytes and small numbers need. */
-function packed(value: unknown): Buffer {
-  if (typeof value === 'number') return Buffer.from([0xce, 0, 0, value >> 8, value & 255]);
-  if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2]);
-  if (typeof value === 'string')
-    return Buffer.concat([Buffer.from([0xd9, Buffer.byteLength(value)]), Buffer.from(value)]);
-  if (value instanceof Buffer) {
-    const head = Buffer.alloc(5, 0xc6);
-    head.writeUInt32BE(value.length, 1);
-    return Buffer.concat([head, value]);
-  }
-  if (Array.isArray(value))
-    return Buffer.concat([Buffer.from([0x90 + value.length]), ...value.map(packed)]);
-  const pairs = Object.entries(value as object).flat();
-  return Buffer.concat([Buffer.from([0x80 + pairs.length / 2]), ...pairs.map(packed)]);
-}
 
 function bundle(body: Buffer): Uint8Array<ArrayBuffer> {
   const envelope = { format: 'kubetab.bundle', version: 1, codec: 'gzip', body };

@@ -1,4 +1,4 @@
-import { number } from '../language/figures';
+import { counted, number } from '../language/figures';
 import { catalogue } from '../language/language';
 
 export const english = {
@@ -83,7 +83,7 @@ export const english = {
     notTakenNext:
       'It was made by another build of this page and is left as it is; a new cluster runs instead, and is kept beside it.',
     takenOver:
-      'The cluster of your last visit was made by another build of this page. This build has taken it over: objects have the names, UIDs and times that they had.',
+      'Another build of this page, or another version of Kubernetes, made this cluster. This build has taken it over: objects have the names, UIDs and times that they had, and new resource versions.',
     leftOut: 'This build cannot read, and has left where it was:',
     otherBuilds: (count: number) =>
       count === 1
@@ -198,6 +198,15 @@ export const english = {
     tooLarge: 'The file is larger than what this page opens. Nothing has been changed.',
     refused: (why: string) =>
       `The file cannot be opened, and nothing has been changed. The engine says: ${why}`,
+    fromFile: {
+      exact:
+        'The cluster is as it was saved: UIDs, times and resource versions are what they were.',
+      takenOver: (version: string) =>
+        `Kubernetes ${version} saved this cluster. UIDs and times are what they were; resource versions are new.`,
+    },
+    leftOut: (count: number) =>
+      `This build cannot read ${counted(count, 'object', 'objects')}, which the cluster is without.`,
+    leftOutShow: 'Show which',
     nowhere: 'This page was built without a snapshot, and keeps no clusters: it can open none.',
     address: {
       ask: (source: string) =>

@@ -75,7 +75,7 @@ export const chinese: Words = {
       '它保持原样，现在运行的是一个新集群，其中发生的一切不会保留。以空集群重新启动后会恢复保留。',
     notTakenNext: '它由此页面的另一个构建创建，保持原样；现在运行的是一个新集群，并与它分开保留。',
     takenOver:
-      '上次访问的集群由此页面的另一个构建创建，当前构建已将其接管：对象的名称、UID 和时间都保持不变。',
+      '此集群由此页面的另一个构建或 Kubernetes 的另一个版本创建，当前构建已将其接管：对象的名称、UID 和时间保持不变，资源版本是新的。',
     leftOut: '当前构建无法读取以下对象，它们留在原处：',
     otherBuilds: (count) => `此浏览器中保留着 ${count} 个由此页面的其他构建创建的集群。`,
     forget: '删除',
@@ -172,6 +172,13 @@ export const chinese: Words = {
     openHere: '从文件打开集群',
     tooLarge: '文件超出了此页面能打开的大小。没有任何改动。',
     refused: (why) => `无法打开该文件，没有任何改动。引擎的说明：${why}`,
+    fromFile: {
+      exact: '集群与保存时一致：UID、时间和资源版本都保持不变。',
+      takenOver: (version) =>
+        `此集群由 Kubernetes ${version} 保存。UID 和时间保持不变，资源版本是新的。`,
+    },
+    leftOut: (count) => `当前构建无法读取其中 ${count} 个对象，集群中没有这些对象。`,
+    leftOutShow: '显示这些对象',
     nowhere: '此页面构建时没有快照，不保留集群，因此无法打开文件。',
     address: {
       ask: (source) =>

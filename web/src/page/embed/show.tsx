@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { followClock } from '../control/clock';
 import { shareIdentity } from '../control/terminal-identity';
 import { offerDeveloper } from '../developer';
-import { openCluster } from '../engine/cluster';
+import { openCluster, untilReady } from '../engine/cluster';
 import { Page } from '../frame/page/Page';
 import { openLanguage } from '../language/language';
 import { followLog } from '../requests/log';
@@ -37,6 +37,7 @@ export async function showEmbedded(): Promise<void> {
   followClock();
   if (document.documentElement.dataset.cluster)
     void import('../control/settings/address').then(({ followAddress }) => followAddress());
+  if (query.has('bundle')) void tellOfBundle();
   await openLanguage();
   const root = document.getElementById('page');
   if (!root) return;
@@ -44,4 +45,9 @@ export async function showEmbedded(): Promise<void> {
   const panes = names.split(',').filter(isEmbedPane);
   document.documentElement.dataset.panes = panes.join(',');
   render(panes.length > 0 ? <Panes panes={panes} hasBar={!frame.isAsked} /> : <Page />, root);
+}
+
+async function tellOfBundle(): Promise<void> {
+  const { tellOpened } = await import('../control/clusters/opened');
+  await untilReady(new AbortController().signal).then(tellOpened, () => undefined); // the frame says why it cannot be
 }

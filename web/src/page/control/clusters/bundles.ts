@@ -15,6 +15,7 @@ import {
 import { words } from '../words';
 import { fetchFile, NotFetched, takeSource } from './bundle-address';
 import { dropFiles, freeName, list, shownTitle, stored, translated } from './clusters';
+import { noteOpened } from './opened';
 import { askToStay } from './stay';
 
 /*
@@ -103,6 +104,7 @@ export async function openBundle(file: File): Promise<void> {
     throw translated(error);
   }
   setTitle(name, title);
+  noteOpened(name, summary);
   void askToStay();
   await list();
   switchTo(name, { hash: '#cluster' });
