@@ -2,8 +2,12 @@ package server_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +20,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubetab/kubetab/server/internal/process"
 )
@@ -102,6 +108,13 @@ func TestBundle(t *testing.T) {
 	if _, stdout, _ := kubetab(t, "bundle", "show", without); strings.Contains(stdout, "Secret") {
 		t.Errorf("a bundle without Secrets:\n%s", stdout)
 	}
+	with := everyByte(t, path)
+	if !bytes.Contains(with, []byte("of-a-person")) {
+		t.Error("the Secret of a person is not found: the search means nothing")
+	}
+	if all := append(with, everyByte(t, without)...); holdsAny(all, credentials(t, first, restConfig(t, first))) {
+		t.Error("a bundle holds what the kubeconfig of its server holds")
+	}
 
 	dir := filepath.Join(t.TempDir(), "data")
 	for what, args := range map[string][]string{
@@ -129,6 +142,49 @@ func TestBundle(t *testing.T) {
 	if got := asStored(t, clientset(t, restConfig(t, third))); len(got) < len(want) {
 		t.Errorf("%d objects of %d are left in the folder", len(got), len(want))
 	}
+}
+
+// credentials are what a server's kubeconfig holds, and nobody else is to have: tokens, and the certificate of the CA.
+func credentials(t *testing.T, p *process.Process, admin *rest.Config) [][]byte {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(p.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(admin.CAData)
+	if block == nil {
+		t.Fatal("the kubeconfig has no CA")
+	}
+	found := [][]byte{block.Bytes, []byte(base64.StdEncoding.EncodeToString(admin.CAData)[100:])}
+	for _, user := range config.AuthInfos {
+		if user.Token == "" {
+			t.Fatal("a person of the kubeconfig has no token")
+		}
+		found = append(found, []byte(user.Token))
+	}
+	return found
+}
+
+func holdsAny(all []byte, parts [][]byte) bool {
+	return slices.ContainsFunc(parts, func(part []byte) bool { return bytes.Contains(all, part) })
+}
+
+// everyByte is a bundle, and what is compressed in it, read without package bundle.
+func everyByte(t *testing.T, path string) []byte {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(file[bytes.Index(file, []byte{0x1f, 0x8b}):]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(file, body...)
 }
 
 // TestBundleRefused: each with one line that says what to do, and nothing is written.

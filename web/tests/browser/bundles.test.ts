@@ -5,6 +5,8 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, launch, ready } from './browser';
@@ -239,6 +241,48 @@ test('a bundle without Secrets, dropped on the page, is a new cluster', async ()
   await arrives('own');
 });
 
+/** Runs lines in a shell of the engine, and returns what they print. */
+const shell = (lines: string) =>
+  page.evaluate(async (command) => {
+    const answer = await window.kubetab.direct?.request('/kubetab/run', {
+      method: 'POST',
+      body: JSON.stringify({ command }),
+    });
+    const { stdout, stderr } = JSON.parse((await answer?.text()) ?? '{}');
+    if (stderr) throw new Error(stderr);
+    return stdout as string;
+  }, lines);
+
+/** Puts what belongs to this cluster alone into files and a Secret, and a person's word beside it. */
+async function whatNobodyElseKnows(): Promise<Readonly<Record<string, string>>> {
+  await shell(`echo of-a-person > note.txt; mkdir notes
+cp ~/.kube/config notes/copied.txt; kubectl config view --raw -o json > raw.json
+kubectl apply -f - <<EOF
+apiVersion: v1
+kind: Secret
+type: kubernetes.io/service-account-token
+metadata: {name: token, annotations: {kubernetes.io/service-account.name: default}}
+EOF
+kubectl wait secret token --for jsonpath='{.data.token}'`);
+  const asked = async (line: string) => {
+    const printed = await shell(line);
+    expect(printed.length, line).toBeGreaterThan(20);
+    return printed;
+  };
+  const found: Record<string, string> = {};
+  const tokens = await asked("kubectl config view --raw -o jsonpath='{.users[*].user.token}'");
+  for (const [i, token] of tokens.split(' ').entries())
+    found[`token ${i} of the kubeconfig`] = token;
+  for (const name of ['token', 'ca.crt']) {
+    const path = `{.data.${name.replace('.', '\\.')}}`;
+    const data = await asked(`kubectl get secret token -o jsonpath='${path}'`);
+    // Certificates in PEM begin alike.
+    found[`${name} of the Secret`] = Buffer.from(data, 'base64').toString().slice(60);
+    found[`${name} of the Secret, as it is stored in JSON`] = data.slice(80);
+  }
+  return found;
+}
+
 test('a second file of the same name is told apart, and the palette saves at once', async () => {
   const saving = async (command: string) => {
     await page.keyboard.press('Control+k');
@@ -249,13 +293,22 @@ test('a second file of the same name is told apart, and the palette saves at onc
     ]);
     return download;
   };
+  const secrets = await whatNobodyElseKnows();
   const download = await saving('Save this cluster as a file, with its Secrets');
   const path = join(folder, 'Shop.kubetab');
   await download.saveAs(path);
+  const bytes = readFileSync(path);
+  const body = gunzipSync(bytes.subarray(bytes.indexOf('1f8b', 'hex')));
   const yaml = await saving('Save what is in this cluster as YAML, with its Secrets');
   expect(yaml.suggestedFilename()).toMatch(/\.zip$/);
+  await shell('kubectl delete secret token'); // another cluster gives it another token
   // An archive with a file for the namespace of the Secret.
-  expect(readFileSync(await yaml.path()).includes('manifests/2-default.yaml')).toBe(true);
+  const archive = unzipSync(readFileSync(await yaml.path()));
+  expect(Object.keys(archive)).toContain('manifests/2-default.yaml');
+  expect(body.includes('of-a-person')).toBe(true);
+  const handedOut = Buffer.concat([bytes, body, ...Object.values(archive)]);
+  const found = Object.keys(secrets).filter((what) => handedOut.includes(secrets[what] ?? ''));
+  expect(found).toEqual([]);
   await choose(path);
   await arrives('shop');
   await choose(path);
