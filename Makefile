@@ -155,8 +155,8 @@ page: setup wasm ## build web/dist, the page with the module beside it
 	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web
 
 .PHONY: site
-site: setup wasm ## lay out build/site/TARGET for a static host, TARGET=plain, pages or worker: see docs/hosting.md
-	@scripts/step "lay out the page for a static host ($(TARGET))" env KUBETAB_BROTLI=$(BROTLI) KUBETAB_TARGET=$(TARGET) KUBETAB_BUNDLE_FROM="$(BUNDLE_FROM)" npm run --silent build -w web
+site: setup wasm ## lay out build/site/TARGET for static hosts, TARGET=plain, pages or worker: see docs/hosting.md
+	@scripts/step "lay out the page for a static host ($(TARGET))" env KUBETAB_BROTLI=$(BROTLI) KUBETAB_TARGET="$(TARGET)" KUBETAB_BUNDLE_FROM="$(BUNDLE_FROM)" npm run --silent build -w web
 
 .PHONY: build
 build: setup native page ## build everything, with .br and .gz variants for a web server
@@ -262,9 +262,10 @@ test-js: $(call needs,wasm)
 .PHONY: edge test-edge
 edge:
 	@scripts/step "build the edge Worker" node server/edge/build.mjs
-test-edge: setup edge ## the edge Worker in workerd, the host's own runtime
+test-edge: setup edge $(call needs,wasm chromium) ## the edge Worker in workerd, the host's own runtime
 	@cmp -s server/edge/package-lock.json server/edge/node_modules/.kubetab-lock || \
 		{ scripts/step "fetch the packages of the edge Worker" npm ci --prefix server/edge; cp server/edge/package-lock.json server/edge/node_modules/.kubetab-lock; }
+	@scripts/step "lay out the page for the edge Worker" env KUBETAB_TARGET=worker npm run --silent build -w web
 	@scripts/step "tests of the edge Worker" node --test server/edge/edge.test.mjs
 
 .PHONY: test-transcripts
@@ -290,7 +291,7 @@ test-lessons: $(call needs,wasm)
 .PHONY: test-web test-timing
 test-web: $(call needs,page chromium)
 	@scripts/step "tests of the page" npm test --silent -w web
-	@scripts/step "lay out the page for a static host" env KUBETAB_TARGET=plain npm run --silent build -w web
+	@scripts/step "lay out the page for static hosts" env KUBETAB_TARGET="plain pages" npm run --silent build -w web
 	@scripts/step "browser tests" npm run --silent test:browser -w web
 test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/shell ./server -run '^(TestManyPods|TestEndlessLines|TestIdleTakesLittle)$$'

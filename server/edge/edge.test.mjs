@@ -1,4 +1,5 @@
-// The edge Worker in the real workerd, by miniflare, with no network. node server/edge/build.mjs comes first.
+// The edge Worker in the real workerd, by miniflare, with no network. node server/edge/build.mjs comes first, and make site
+// TARGET=worker.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,11 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { Miniflare } from 'miniflare';
+import { chromium } from 'playwright-core';
+import { CHROMIUM, FLAGS } from '../../web/build/chromium.mjs';
+import { list } from '../../web/build/layout.mjs';
 
+const laidOut = join(import.meta.dirname, '../../build/site/worker');
 const folder = process.env.KUBETAB_EDGE ?? join(import.meta.dirname, '../../build/edge');
 const site = mkdtempSync(join(tmpdir(), 'edge-'));
 const FILES = 'application/vnd.kubetab.files';
@@ -189,10 +194,10 @@ test('the platform counts for each address', async () => {
 });
 
 /** As it comes over the wire: fetch inflates what it is told is compressed. */
-async function get(path, coding, { method = 'GET', tag } = {}) {
+async function get(path, coding, { method = 'GET', tag, from = worker } = {}) {
   const headers = { 'Accept-Encoding': coding, ...(tag && { 'If-None-Match': tag }) };
   // Past miniflare's own front, which compresses anew.
-  const address = new URL(path, await worker.unsafeGetDirectURL());
+  const address = new URL(path, await from.unsafeGetDirectURL());
   const answer = await new Promise((done, failed) => {
     request(address, { method, headers }, done).on('error', failed).end();
   });
@@ -244,6 +249,38 @@ test('files of the page are sent as they are, in a coding that the browser takes
     assert.equal(answer.headers['x-content-type-options'], 'nosniff');
   }
   assert.equal((await get('/kubetab.0123456789ab.wasm', 'identity')).status, 406);
+});
+
+test('every file of the page comes as it is laid out, and the page runs and shares', async () => {
+  const real = new Miniflare(options({ assets: { ...options().assets, directory: laidOut } }));
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS] });
+  try {
+    const files = await list(laidOut);
+    const names = new Set(files.map((file) => file.replace(/\.(br|gz)$/, '')));
+    names.delete('_headers');
+    assert.ok(names.size > 100, `only ${names.size} files`);
+    for (const name of names) {
+      const { status, headers, body } = await get(`/${name}`, 'br', { from: real });
+      const sent = headers['content-encoding'] === 'br' ? `${name}.br` : name;
+      assert.equal(status, 200, name);
+      assert.equal(sent, files.includes(`${name}.br`) ? `${name}.br` : name);
+      assert.ok(body.equals(readFileSync(join(laidOut, sent))), sent);
+    }
+    const page = await browser.newPage();
+    const { href } = await real.unsafeGetDirectURL();
+    await page.goto(href);
+    await page.locator('.pill.is-ready').waitFor({ timeout: 240_000 });
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    assert.equal(await page.evaluate(async () => (await fetch('/api/v1/nodes')).status), 200);
+    const { id } = await (
+      await post(packed([['sent.yaml', 'kind: Pod\n']]), FILES, {}, real)
+    ).json();
+    await page.evaluate((hash) => location.assign(hash), `#shared/s/${id}`);
+    await page.getByRole('dialog').getByText('sent.yaml').waitFor();
+  } finally {
+    await browser.close();
+    await real.dispose();
+  }
 });
 
 // It reads wrangler.toml, finds the modules and the bindings, and uploads nothing.

@@ -2,7 +2,8 @@
 // also as .br and .gz.
 //
 //   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
-//   KUBETAB_TARGET   kind of static host; lays out build/site/<kind> instead of web/dist. See docs/hosting.md
+//   KUBETAB_TARGET   kind of static host; lays out build/site/<kind> instead of web/dist. See docs/hosting.md. Of two kinds with
+//                    the same files, "plain pages", the page is built once
 //   KUBETAB_BUNDLE_FROM   origins of other sites that ?bundle= may name. See docs/hosting.md
 //   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
@@ -12,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import {
   copyFile,
+  cp,
   mkdir,
   readdir,
   readFile,
@@ -38,10 +40,11 @@ import { faultsOf, LARGEST, list, TARGETS } from './layout.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const root = resolve(web, '..');
-const target = process.env.KUBETAB_TARGET ?? '';
+const [target = '', ...twins] = (process.env.KUBETAB_TARGET ?? '').split(' ').filter(Boolean);
 const layout = TARGETS[target];
 const isPacked = layout?.isPacked ?? false;
-const dist = target ? join(root, 'build/site', target) : join(web, 'dist');
+const folderOf = (name) => join(root, 'build/site', name);
+const dist = target ? folderOf(target) : join(web, 'dist');
 const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const kept = join(root, 'build/web');
 const bundleFrom = originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '');
@@ -62,8 +65,11 @@ function fail(words) {
 if (!Number.isInteger(quality) || quality < 0 || quality > 11) {
   fail(`KUBETAB_BROTLI must be a number from 0 to 11, not "${process.env.KUBETAB_BROTLI}".`);
 }
-if (target && !layout) {
-  fail(`TARGET must be one of ${Object.keys(TARGETS).join(', ')}, not "${target}".`);
+for (const name of [target, ...twins].filter(Boolean)) {
+  if (!TARGETS[name]) {
+    fail(`TARGET must be one of ${Object.keys(TARGETS).join(', ')}, not "${name}".`);
+  }
+  if (TARGETS[name].isPacked !== isPacked) fail(`${target} and ${name} are made of other files.`);
 }
 if (target && quality === 0) fail('A static host needs compressed files: BROTLI must not be 0.');
 for (const name of ['kubetab.wasm', 'wasm_exec.js']) {
@@ -134,18 +140,29 @@ for (const { info, files } of prepared) {
   }
 }
 const sizes = await compressAssets([...files, ...lessons, ...embedding, 'index.html', 'sw.js']);
-if (target === 'pages') await writeFile(join(dist, '.nojekyll'), '');
 const manifest = { module: info, files: sizes };
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-if (layout?.setsHeaders ?? true) {
-  const names = (await list(dist)).filter((file) => !isVariant(file));
-  // One that is too large lies there as its variants alone, and is asked for by its own name.
-  if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
-  await writeFile(join(dist, '_headers'), headersFile([...new Set(names)], bundleFrom));
+for (const name of twins) {
+  await rm(folderOf(name), { recursive: true, force: true });
+  await cp(dist, folderOf(name), { recursive: true });
+  await finish(folderOf(name), name);
 }
-const faults = layout ? await faultsOf(dist, layout) : [];
-if (faults.length > 0) fail(faults.join('\nweb: '));
-say(`${relative(root, dist)} is ready after ${seconds(began)}`);
+await finish(dist, target);
+
+/** Adds what the hosts of a kind need beside the page, and looks at the folder as a whole. */
+async function finish(folder, name) {
+  const layout = TARGETS[name];
+  if (name === 'pages') await writeFile(join(folder, '.nojekyll'), '');
+  if (layout?.setsHeaders ?? true) {
+    const names = (await list(folder)).filter((file) => !isVariant(file));
+    // One that is too large lies there as its variants alone, and is asked for by its own name.
+    if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
+    await writeFile(join(folder, '_headers'), headersFile([...new Set(names)], bundleFrom));
+  }
+  const faults = layout ? await faultsOf(folder, layout) : [];
+  if (faults.length > 0) fail(faults.join('\nweb: '));
+  say(`${relative(root, folder)} is ready after ${seconds(began)}`);
+}
 
 /** What pages of other sites load: see docs/embed.md. */
 async function buildEmbedding() {

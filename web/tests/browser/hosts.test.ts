@@ -7,10 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlled, filesOf, keepForOffline, launch, ready } from './browser';
 import type { Site } from './site';
 
-// The layout for a host that can do nothing: it sends files as they are, in a folder, without headers of ours.
+// The layouts for hosts that can do nothing: they send files as they are, in folders, without headers of ours.
 
-const FOLDER = '/user/some%20page/';
-const site = resolve(import.meta.dirname, '../../../build/site/plain');
+const FOLDERS = ['/user/some%20page/', '/user/another/'] as const;
+const layout = (name: 'plain' | 'pages') =>
+  resolve(import.meta.dirname, '../../../build/site', name);
 
 let browser: Browser;
 beforeAll(async () => {
@@ -29,14 +30,19 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** @param says that what is compressed has a content coding, as some hosts do: browsers unpack it then */
-async function host(says: boolean): Promise<Site> {
+/**
+ * A host with a copy of the page in each of the folders.
+ *
+ * @param says that what is compressed has a content coding, as some hosts do: browsers unpack it then
+ */
+async function host(site: string, says: boolean): Promise<Site> {
   if (!existsSync(join(site, 'index.html'))) {
-    throw new Error('build/site/plain is missing. Run `make site TARGET=plain` first.');
+    throw new Error(`${site} is missing. Run \`make site TARGET="plain pages"\` first.`);
   }
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://x');
-    const below = pathname.startsWith(FOLDER) ? pathname.slice(FOLDER.length) : '..';
+    const folder = FOLDERS.find((each) => pathname.startsWith(each));
+    const below = folder ? pathname.slice(folder.length) : '..';
     const file = join(site, normalize(decodeURIComponent(below) || 'index.html'));
     if (!file.startsWith(site) || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404).end();
@@ -49,7 +55,7 @@ async function host(says: boolean): Promise<Site> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}${FOLDER}`,
+    url: `http://127.0.0.1:${port}${FOLDERS[0]}`,
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());
@@ -57,6 +63,19 @@ async function host(says: boolean): Promise<Site> {
       }),
   };
 }
+
+const statusOf = (page: Page, path: string) =>
+  page.evaluate(async (asked) => (await fetch(asked)).status, path);
+
+const create = (page: Page, name: string) =>
+  page.evaluate(async (object) => {
+    const answer = await fetch('api/v1/namespaces', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: object } }),
+    });
+    return answer.status;
+  }, name);
 
 /** Runs a line in the terminal on an empty screen, and waits until what is there matches. */
 async function run(page: Page, line: string, sees: RegExp): Promise<void> {
@@ -68,13 +87,14 @@ async function run(page: Page, line: string, sees: RegExp): Promise<void> {
 }
 
 test('a host that compresses nothing and sends no headers is enough, and then none is needed', async () => {
-  const served = await host(false);
+  const site = layout('plain');
+  const served = await host(site, false);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(served.url);
   await ready(page);
   await controlled(page);
-  expect(await page.evaluate(async () => (await fetch('api/v1/namespaces')).status)).toBe(200);
+  expect(await statusOf(page, 'api/v1/namespaces')).toBe(200);
   // The policy of the document holds.
   const violated = await page.evaluate(async () => {
     const told = new Promise<string>((resolve) => {
@@ -85,12 +105,22 @@ test('a host that compresses nothing and sends no headers is enough, and then no
   });
   expect(violated).toBe('connect-src');
 
+  // Another copy of the same build is another page, with a cluster of its own.
+  const other = await context.newPage();
+  await other.goto(new URL(FOLDERS[1], served.url).href);
+  await ready(other);
+  await controlled(other);
+  expect(await create(other, 'of-the-other')).toBe(201);
+  expect(await statusOf(other, 'api/v1/namespaces/of-the-other')).toBe(200);
+  expect(await statusOf(page, 'api/v1/namespaces/of-the-other')).toBe(404);
+  await other.close();
+
   await keepForOffline(page);
   const kept = () =>
     page.evaluate(async () => {
       const names = (await caches.keys()).filter((name) => name.endsWith('kubetab-module'));
-      const [cache] = await Promise.all(names.map((name) => caches.open(name)));
-      return (await cache?.keys())?.length ?? 0;
+      const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+      return found.flat().length;
     });
   const { module } = JSON.parse(readFileSync(join(site, 'manifest.json'), 'utf8'));
   await expect.poll(kept).toBe(filesOf(module));
@@ -105,7 +135,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
 }, 900_000);
 
 test('so is one that has browsers unpack the files, and the engine starts from nothing there', async () => {
-  const served = await host(true);
+  const served = await host(layout('pages'), true);
   const context = await browser.newContext();
   const page = await context.newPage();
   // Other settings than the snapshot's need what is seldom called.
