@@ -299,9 +299,10 @@ test-timing: $(call needs,native page chromium) ## the tests that measure time, 
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
 .PHONY: test-browsers
-test-browsers: page ## the stories that matter in Firefox and in WebKit, which it installs; a release needs it
+test-browsers: page chromium ## the stories that matter in Firefox and in WebKit, and a site of VitePress; it installs all three, and a release needs it
 	@scripts/browsers
-	@scripts/step "stories in Firefox and WebKit" npm run --silent test:browsers -w web
+	@scripts/step "fetch VitePress, and have it build a site" sh -c 'npm ci --silent --prefix docs/samples/vitepress && npm run --silent --prefix docs/samples/vitepress build'
+	@scripts/step "stories in Firefox and WebKit, and with VitePress" npm run --silent test:browsers -w web
 
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick

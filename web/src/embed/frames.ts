@@ -14,7 +14,8 @@ export interface Frame {
 /** Makes a frame that nobody sees. It is the caller's to remove. */
 export function hiddenFrame(address: URL): Frame {
   const element = document.createElement('iframe');
-  element.hidden = true;
+  // The attribute alone gives way to any rule of the page for frames.
+  element.style.setProperty('display', 'none', 'important');
   element.title = 'Kubetab';
   element.src = address.href;
   document.body.append(element);

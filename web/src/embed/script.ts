@@ -9,6 +9,7 @@ import { frameOf } from './block';
 import { PageEngine } from './engine';
 import { followGround } from './ground';
 import { Snippet, useEngine } from './snippet';
+import { untilTakenOver } from './takeover';
 
 const script = (document.currentScript ??
   document.querySelector('script[src*="embed.js"]')) as HTMLScriptElement | null;
@@ -20,7 +21,10 @@ function begin({ src, dataset }: HTMLScriptElement): void {
   customElements.define('kubetab-snippet', Snippet);
   const start = () => {
     followGround();
-    if (selector) followPage(() => makeSnippets(selector, outputSelector ?? OUTPUTS, dataset));
+    if (selector) {
+      const look = () => makeSnippets(selector, outputSelector ?? OUTPUTS, dataset);
+      void untilTakenOver(Number(dataset.initDelay) || 0).then(() => followPage(look));
+    }
     if (eager !== undefined) void engine.get().catch(() => undefined);
   };
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);

@@ -232,6 +232,8 @@ test.each([
   await page.getByRole('button', { name: 'Run' }).last().click();
   await page.locator('kubetab-snippet:not([state=running])').last().waitFor();
   expect(await height()).toBe(before);
+  // Nobody sees the frame of the engine, whatever the page says of frames.
+  expect(await page.locator('body > iframe').isVisible()).toBe(false);
 });
 
 test('an engine for codapi: its snippets print what kubectl prints', async () => {

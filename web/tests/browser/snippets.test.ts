@@ -24,6 +24,36 @@ test('before anything has run, a page has fetched one script', async () => {
   expect(bytes).toBeLessThan(8192);
 });
 
+test.each([
+  [
+    'Docusaurus',
+    ' data-has-hydrated="false"',
+    '',
+    () => document.documentElement.setAttribute('data-has-hydrated', 'true'),
+  ],
+  [
+    'VitePress',
+    '',
+    '<script>window.__VP_HASH_MAP__ = {}</script>',
+    () => Object.assign(document.querySelector('#app') ?? {}, { __vue_app__: {} }),
+  ],
+])(
+  'a page of %s is left alone until its script has taken it over',
+  async (_, root, script, take) => {
+    const page = await openDocs(
+      `<!doctype html><html lang="en"${root}><title>docs</title>${script}
+<script src="${reader.url}embed.js" data-selector="pre code" defer></script>
+<div id="app"><pre><code>echo</code></pre></div>`,
+    );
+    expect(await page.evaluate(() => typeof customElements.get('kubetab-snippet'))).toBe(
+      'function',
+    );
+    expect(await page.locator('kubetab-snippet').count()).toBe(0);
+    await page.evaluate(take);
+    await page.getByRole('button', { name: 'Run' }).waitFor();
+  },
+);
+
 /** Beside those of the sample. The last one has room for its output before it runs, which takes place. */
 const MORE = `<pre><code>echo late</code></pre><kubetab-snippet id="late" init-delay="400"></kubetab-snippet>
 <p>Nothing is shown of this:</p>
