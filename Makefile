@@ -42,6 +42,11 @@ WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/go_js_wasm_exec
 # Tests leave the commit out, so that a commit does not link them again.
 GOTEST := go test -tags $(TAGS) -ldflags="$(X_VERSION)"
 
+# Tests that have passed and whose inputs are the same are not run again: see scripts/kept, and FRESH=1. What the browser
+# tests do not need is the tests of others; what the others do not need is the page.
+KEPT         := scripts/kept '. :!web/src :!web/public :!web/tests :!docs' --
+KEPT_OF_PAGE := scripts/kept '. :!*_test.go :!*.test.mjs :!docs' --
+
 # brotli quality of the module: 9 takes 20 s, 11 takes six minutes and is for a
 # release, 0 compresses nothing.
 BROTLI ?= 9
@@ -139,7 +144,7 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@echo "what an engine does when nobody asks anything: five minutes"
 	@timeout 300 node wasm/host/serve.mjs --wasm build/profile/kubetab.wasm --snapshot build/profile/kubetab.snapshot || [ $$? = 124 ]
 	@KUBETAB_WASM=build/profile node --test wasm/snapshot/resume.test.mjs wasm/snapshot/restore.test.mjs
-	@$(MAKE) test-transcripts ENGINE=build/profile
+	@FRESH=1 $(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./core/shell -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./tutorials/play -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
@@ -253,10 +258,10 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 
 .PHONY: test-js
 test-js: $(call needs,wasm)
-	@scripts/step "Go tests on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
-	@scripts/step "interpreters give way on js/wasm" $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils -run "GiveWay|StepAFew"
-	@scripts/step "Node tests" sh -c 'node wasm/host/testengine.mjs && \
-		KUBETAB_TESTENGINE=built KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/'
+	@scripts/step "Go tests on js/wasm" $(KEPT) $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal
+	@scripts/step "interpreters give way on js/wasm" $(KEPT) $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils -run "GiveWay|StepAFew"
+	@scripts/step "Node tests" $(KEPT) sh -c 'node wasm/host/testengine.mjs && \
+		KUBETAB_TESTENGINE=built KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/ scripts/'
 
 # The tests of the edge Worker have packages of their own: workerd is in them, 165 MB with it.
 .PHONY: edge test-edge
@@ -266,33 +271,33 @@ test-edge: setup edge $(call needs,wasm chromium) ## the edge Worker in workerd,
 	@cmp -s server/edge/package-lock.json server/edge/node_modules/.kubetab-lock || \
 		{ scripts/step "fetch the packages of the edge Worker" npm ci --prefix server/edge; cp server/edge/package-lock.json server/edge/node_modules/.kubetab-lock; }
 	@scripts/step "lay out the page for the edge Worker" env KUBETAB_TARGET=worker npm run --silent build -w web
-	@scripts/step "tests of the edge Worker" node --test server/edge/edge.test.mjs
+	@scripts/step "tests of the edge Worker" $(KEPT) node --test server/edge/edge.test.mjs
 
 .PHONY: test-transcripts
 test-transcripts: $(call needs,native wasm)
-	@scripts/step "transcripts, natively" $(GOTEST_ONCE) ./transcripts
+	@scripts/step "transcripts, natively" $(KEPT) $(GOTEST_ONCE) ./transcripts
 	@scripts/step "snapshot for the transcripts" $(NODE_ONCE) wasm/snapshot/main.mjs --date $(DATE) --config '{"nodes":0,"noScheduler":true}' --wasm $(ENGINE)/kubetab.wasm --out $(ENGINE)/transcripts.snapshot
-	@scripts/step "transcripts, in the resumed module" $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
+	@scripts/step "transcripts, in the resumed module" $(KEPT) $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$(ENGINE)/kubetab.wasm -snapshot ../$(ENGINE)/transcripts.snapshot
 
 .PHONY: test-shell
 test-shell: $(call needs,native wasm)
-	@scripts/step "tests of the shell" $(GOTEST_ONCE) ./core/shell -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
+	@scripts/step "tests of the shell" $(KEPT) $(GOTEST_ONCE) ./core/shell -wasm ../../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-cluster test-server
 test-cluster: $(call needs,native wasm)
-	@scripts/step "stories of a cluster" $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
+	@scripts/step "stories of a cluster" $(KEPT) $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
 test-server: $(call needs,jq native wasm)
-	@scripts/step "tests of the server, and stories of a cluster" $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
+	@scripts/step "tests of the server, and stories of a cluster" $(KEPT) $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-lessons
 test-lessons: $(call needs,wasm)
-	@scripts/step "lessons, natively and a sample in the module" env $(ROOMY_OF_8) $(GOTEST_ONCE) ./tutorials/play -wasm $(CURDIR)/$(ENGINE)/kubetab.wasm
+	@scripts/step "lessons, natively and a sample in the module" $(KEPT) env $(ROOMY_OF_8) $(GOTEST_ONCE) ./tutorials/play -wasm ../../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-web test-timing
 test-web: $(call needs,page chromium)
-	@scripts/step "tests of the page" npm test --silent -w web
+	@scripts/step "tests of the page" $(KEPT_OF_PAGE) npm test --silent -w web
 	@scripts/step "lay out the page for static hosts" env KUBETAB_TARGET="plain pages" npm run --silent build -w web
-	@scripts/step "browser tests" npm run --silent test:browser -w web
+	@scripts/step "browser tests" $(KEPT_OF_PAGE) npm run --silent test:browser -w web
 test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/shell ./server -run '^(TestManyPods|TestEndlessLines|TestIdleTakesLittle)$$'
 	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
@@ -306,7 +311,7 @@ test-browsers: page chromium ## the stories that matter in Firefox and in WebKit
 
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
-	@GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
+	@FRESH=1 GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
 
 .PHONY: test-rare
 test-rare: native wasm ## what takes long and proves little more than test: a module that boots
@@ -344,7 +349,7 @@ test-often: ## tests many times, late and beside other work: N=20 WHAT='./core/e
 # See core/delayevents.go. What runs with a clock of its own says how long things take, and is left out.
 .PHONY: test-late
 test-late: ## the tests with components that hear of changes up to half a second late: for what takes for granted that they have acted
-	@KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web
+	@FRESH=1 KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web
 
 .PHONY: test-late-go
 test-late-go: native
