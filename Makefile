@@ -143,7 +143,7 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@node wasm/snapshot/main.mjs --date $(DATE) --wasm build/profile/kubetab.wasm --out build/profile/kubetab.snapshot
 	@echo "what an engine does when nobody asks anything: five minutes"
 	@timeout 300 node wasm/host/serve.mjs --wasm build/profile/kubetab.wasm --snapshot build/profile/kubetab.snapshot || [ $$? = 124 ]
-	@KUBETAB_WASM=build/profile node --test wasm/snapshot/resume.test.mjs wasm/snapshot/restore.test.mjs
+	@KUBETAB_WASM=build/profile node --test wasm/snapshot/resume.test.mjs wasm/snapshot/restore.test.mjs wasm/split/hour.test.mjs
 	@FRESH=1 $(MAKE) test-transcripts ENGINE=build/profile
 	@$(GOTEST) -count=1 -parallel 8 ./server -run '^TestCluster$$/wasm' -wasm ../build/profile/kubetab.wasm
 	@$(GOTEST) -count=1 ./core/shell -run TestModule -wasm $(CURDIR)/build/profile/kubetab.wasm
