@@ -75,7 +75,7 @@ func TestBecome(t *testing.T) {
 	if err := e.ResumePoint().Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.ResumePoint().Become(ctx, identity, opening.Entries); err != nil {
+	if err := e.ResumePoint().Become(ctx, identity, opening.Entries, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.CoreV1().ConfigMaps("default").Get(ctx, "own", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -146,16 +146,16 @@ func TestBecomeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := toBecome(t, 0)
-	if err := e.ResumePoint().Become(ctx, identity, nil); !errors.Is(err, resume.ErrNotFrozen) {
+	if err := e.ResumePoint().Become(ctx, identity, nil, nil); !errors.Is(err, resume.ErrNotFrozen) {
 		t.Errorf("an engine that was not frozen: %v", err)
 	}
 	if err := e.ResumePoint().Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.ResumePoint().Become(ctx, identity, []etcd.Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
+	if err := e.ResumePoint().Become(ctx, identity, nil, []etcd.Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
 		t.Error("damaged entries were taken")
 	}
-	if err := e.ResumePoint().Become(ctx, []byte("{"), nil); err == nil {
+	if err := e.ResumePoint().Become(ctx, []byte("{"), nil, nil); err == nil {
 		t.Error("a damaged identity was taken")
 	}
 	if _, err := e.ResumePoint().Renew(ctx); err != nil {

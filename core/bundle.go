@@ -21,7 +21,7 @@ func (c *Config) Open(b *bundle.Bundle) (cluster.Opening, error) {
 		cluster.SetClock(c.Clock, b.Clock)
 	}
 	c.set(b.Settings)
-	c.Resume.Entries, c.Resume.OfOtherBuild = o.Entries, !o.Exact
+	c.Resume.Base, c.Resume.Entries, c.Resume.OfOtherBuild = o.Entries, nil, !o.Exact
 	return o, nil
 }
 

@@ -66,10 +66,10 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Store != nil && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("both an in-process store and etcd servers are given: choose one")
 	}
-	if len(cfg.Resume.Entries) > 0 && len(cfg.EtcdServers) > 0 {
+	if len(cfg.Resume.Base)+len(cfg.Resume.Entries) > 0 && len(cfg.EtcdServers) > 0 {
 		return nil, errors.New("entries are for an in-process store, and etcd servers are given")
 	}
-	if len(cfg.Resume.Entries) > 0 && cfg.Store != nil && cfg.Store.Revision() > 1 {
+	if len(cfg.Resume.Base)+len(cfg.Resume.Entries) > 0 && cfg.Store != nil && cfg.Store.Revision() > 1 {
 		return nil, ErrNotEmpty
 	}
 	if cfg.Resume.AwaitIdentity && len(cfg.EtcdServers) > 0 {
@@ -149,6 +149,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	caches := &watchCaches{}
+	if store != nil {
+		caches.missed = store.Missed
+	}
 	whole := cluster.New(cluster.Engine{
 		Dial:      func() (*kubernetes.Client, error) { return dialStore(servers) },
 		Stopped:   func() bool { return store != nil && store.Stopped() },
@@ -214,8 +217,8 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 // first.
 var ErrOtherGates = gates.ErrOther
 
-// ErrNotEmpty is returned by New when Config.Resume.Entries are for a store that holds a
-// cluster already. That store is unchanged.
+// ErrNotEmpty is returned by New when Base and Entries of Config.Resume are for a store that
+// holds a cluster already. That store is unchanged.
 var ErrNotEmpty = errors.New("the store holds a cluster already, and another one is given to begin with")
 
 // run starts the server's run loop and the control loops, and the goroutine that

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/storage/cacher"
@@ -77,8 +79,9 @@ func (c *watchCaches) decorator(
 		return nil, func() {}, err
 	}
 	delegator := cacher.NewCacheDelegator(cached, store)
+	served := watchedFrom{delegator, store, c.missed}
 	leave := c.add(&watchCache{cached, store, prefix, newListFunc})
-	return delegator, sync.OnceFunc(func() {
+	return served, sync.OnceFunc(func() {
 		leave()
 		delegator.Stop()
 		cached.Stop()
@@ -86,8 +89,30 @@ func (c *watchCaches) decorator(
 	}), nil
 }
 
+// watchedFrom lets the store answer watches from where it knows that objects have come and
+// gone: a cache that saw entries replayed does not know. The store says that the resource
+// version is too old, and whoever watches lists anew.
+type watchedFrom struct {
+	storage.Interface
+	store  storage.Interface
+	missed func() (after, to int64) // as etcd.DB.Missed; nil for a store that misses nothing
+}
+
+func (w watchedFrom) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
+	if w.missed != nil && opts.SendInitialEvents == nil {
+		after, to := w.missed()
+		// A resource version that cannot be parsed is the cache's to refuse.
+		if rev, err := strconv.ParseInt(opts.ResourceVersion, 10, 64); err == nil && after < rev && rev < to {
+			return w.store.Watch(ctx, key, opts)
+		}
+	}
+	return w.Interface.Watch(ctx, key, opts)
+}
+
 // watchCaches are all watch caches of an engine.
 type watchCaches struct {
+	missed func() (after, to int64) // see watchedFrom
+
 	mu  sync.Mutex
 	all map[*watchCache]struct{}
 }

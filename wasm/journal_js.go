@@ -85,7 +85,7 @@ func (k *keeping) begin(c *core.Config) error {
 	if err != nil {
 		return k.without(c, err)
 	}
-	c.Resume.Identity, c.Resume.Entries = identity, append(before, entries...)
+	c.Resume.Identity, c.Resume.Base, c.Resume.Entries = identity, before, entries
 	k.on.Store(true)
 	if k.ofOther {
 		c.Resume.OfOtherBuild, c.Resume.OnLeftOut = true, k.takenOver
@@ -114,11 +114,11 @@ func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
 	if err != nil {
 		return err
 	}
-	c.Resume.Identity, c.Resume.Entries, c.Resume.OfOtherBuild = identity, with.Resume.Entries, with.Resume.OfOtherBuild
+	c.Resume.Identity, c.Resume.Base, c.Resume.OfOtherBuild = identity, with.Resume.Base, with.Resume.OfOtherBuild
 	k.on.Store(true)
 	k.forget(left)
 	if opening.Exact {
-		k.keepBase(c.Resume.Entries)
+		k.keepBase(c.Resume.Base)
 	} else { // the engine writes them anew, and the tap sees it
 		c.Resume.OnLeftOut = k.takenOver
 		k.keepBase(nil)
@@ -177,7 +177,7 @@ func (k *keeping) keepIdentity(identity []byte) {
 // there is no randomness.
 func (k *keeping) without(c *core.Config, why error) error {
 	k.host.NotKept(why.Error())
-	c.Resume.Identity, c.Resume.Entries, c.Resume.OfOtherBuild, k.opened = nil, nil, false, nil
+	c.Resume.Identity, c.Resume.Base, c.Resume.Entries, c.Resume.OfOtherBuild, k.opened = nil, nil, nil, false, nil
 	if k.ofOther {
 		return k.first(c)
 	}
@@ -253,7 +253,7 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 	k.forget(left)
 	if opening.Exact {
 		own = opening.Entries
-		err = k.put(ctx, point, identity, own)
+		err = k.put(ctx, point, identity, own, nil)
 	} else {
 		var leftOut []etcd.LeftOut
 		if leftOut, err = point.TakeOver(ctx, identity, nil, opening.Entries); err == nil {
@@ -281,14 +281,8 @@ func (k *keeping) become(ctx context.Context, point *resume.Point, identity, bas
 		return err
 	}
 	if !k.ofOther {
-		if len(entries) > compactAbove && len(entries) > 4*len(theirs) {
-			if theirs, err = k.compacted(theirs, entries); err != nil {
-				return err
-			}
-			entries = nil
-		}
 		if goesOnFromNothing(theirs) {
-			return k.put(ctx, point, identity, append(theirs, entries...))
+			return k.put(ctx, point, identity, theirs, entries)
 		}
 		return point.Restore(ctx, identity, entries)
 	}
@@ -307,29 +301,8 @@ func (k *keeping) become(ctx context.Context, point *resume.Point, identity, bas
 }
 
 // put is Point.Become. Upstream warns of each of some sixty watch caches that its watches end, and here they all do.
-func (k *keeping) put(ctx context.Context, point *resume.Point, identity []byte, entries []etcd.Entry) error {
-	return errorsOnly(k.verbosity, func() error { return point.Become(ctx, identity, entries) })
-}
-
-// compactAbove is the number of entries up to which they are replayed one by one. Beyond it, most entries are the
-// history of objects that were created and deleted. It is kept for clients that have watched, and in time outgrows all
-// other entries.
-const compactAbove = 5_000
-
-// compacted makes a new base of base and entries, and has the host keep it in their place. It returns the errors
-// of etcd.Compacted; what the host keeps is then unchanged.
-func (k *keeping) compacted(base, entries []etcd.Entry) ([]etcd.Entry, error) {
-	made, err := etcd.Compacted(append(base, entries...))
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name
-	}
-	// All of it or nothing.
-	k.tap(etcd.Entry{Name: baseName, Record: etcd.Pack(made), Supersedes: names})
-	return made, nil
+func (k *keeping) put(ctx context.Context, point *resume.Point, identity []byte, base, entries []etcd.Entry) error {
+	return errorsOnly(k.verbosity, func() error { return point.Become(ctx, identity, base, entries) })
 }
 
 // goesOnFromNothing reports whether a base is not that of the snapshot, which is never empty and has all of its history.

@@ -29,9 +29,9 @@ type Opening struct {
 	Exact bool
 	// LeftOut is what this build cannot read of another version's bundle.
 	LeftOut []etcd.LeftOut
-	// Entries are for resume.Config, with OfOtherBuild unless Exact, and for an engine
-	// that was frozen: for Become if Exact, and otherwise for TakeOver, whose base is
-	// nothing.
+	// Entries are the Base of a resume.Config, with OfOtherBuild unless Exact, and for an
+	// engine that was frozen: the base of Become if Exact, and otherwise the entries of
+	// TakeOver, whose base is nothing.
 	Entries []etcd.Entry
 }
 

@@ -66,7 +66,7 @@ func TestCheckOfManyRecords(t *testing.T) {
 	}
 	defer db.Close()
 	hold := db.Hold()
-	err = hold.Replay(first.Entries)
+	err = hold.Replay(nil, first.Entries)
 	hold.Release()
 	if err != nil {
 		t.Fatal(err)

@@ -45,11 +45,11 @@ func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {
 	defer func() { _ = other.Close() }() // in memory: nothing to lose
 	held := other.Hold()
 	defer held.Release()
-	if err := held.Replay(base); err != nil {
+	if err := held.Replay(base, nil); err != nil {
 		return nil, fmt.Errorf("the base: %w", err)
 	}
 	began := other.rev
-	if err := held.Replay(entries); err != nil {
+	if err := held.Replay(nil, entries); err != nil {
 		return nil, err
 	}
 	taken, left := db.difference(other, began, a)

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// Become makes this store hold what an empty store holds after Replay of entries, in
+// Become makes this store hold what an empty store holds after Replay of base and entries, in
 // place of all that it holds: as an etcd that is stopped, restored from a snapshot
 // and started. Revisions of records are those of entries, also where this store has
 // been further. The newest revision is above both stores', and history begins there.
@@ -23,7 +23,7 @@ import (
 //
 // It fails as Replay does, with then's error, and while the store is being compacted;
 // nothing has happened then.
-func (h *Hold) Become(entries []Entry, then func() error) error {
+func (h *Hold) Become(base, entries []Entry, then func() error) error {
 	db := h.db
 	switch {
 	case db.isClosed():
@@ -43,7 +43,7 @@ func (h *Hold) Become(entries []Entry, then func() error) error {
 		return err
 	}
 	defer func() { _ = other.Close() }() // in memory: nothing to lose
-	if err := other.become(entries, db.rev+1); err != nil {
+	if err := other.become(base, entries, db.rev+1); err != nil {
 		return err
 	}
 	db.exchange(other)
@@ -55,12 +55,12 @@ func (h *Hold) Become(entries []Entry, then func() error) error {
 	return nil
 }
 
-// become replays entries into an empty store, takes it to revision least if it has
+// become replays base and entries into an empty store, takes it to revision least if it has
 // not come so far, and compacts it there.
-func (db *DB) become(entries []Entry, least int64) error {
+func (db *DB) become(base, entries []Entry, least int64) error {
 	held := db.Hold()
 	defer held.Release()
-	if err := held.Replay(entries); err != nil {
+	if err := held.Replay(base, entries); err != nil {
 		return err
 	}
 	if err := db.skipTo(least); err != nil {
@@ -86,7 +86,9 @@ func (db *DB) exchange(other *DB) {
 	db.droppedRev, other.droppedRev = other.droppedRev, db.droppedRev
 	db.replayedRev, other.replayedRev = other.replayedRev, db.replayedRev
 	db.gap, other.gap = other.gap, db.gap
+	db.missed, other.missed = other.missed, db.missed
 	db.base, other.base = other.base, db.base
+	db.ended, other.ended = other.ended, db.ended
 	db.index, other.index = other.index, db.index
 	db.log, other.log = other.log, db.log
 	db.leases.byID, other.leases.byID = other.leases.byID, db.leases.byID

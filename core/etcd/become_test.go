@@ -64,14 +64,14 @@ func TestBecome(t *testing.T) {
 
 			hold := mine.Hold()
 			refused := errors.New("refused")
-			if err := hold.Become(entries, func() error { return refused }); !errors.Is(err, refused) {
+			if err := hold.Become(nil, entries, func() error { return refused }); !errors.Is(err, refused) {
 				t.Fatal(err)
 			}
 			if got := everything(t, mine); got != before {
 				t.Errorf("after a refusal it has\n%s, want\n%s", got, before)
 			}
 			read := ""
-			if err := hold.Become(entries, func() error { read = everything(t, mine); return nil }); err != nil {
+			if err := hold.Become(nil, entries, func() error { read = everything(t, mine); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			hold.Release()
@@ -136,7 +136,7 @@ func TestBecomeRefuses(t *testing.T) {
 		scribble(t, mine, random, 20)
 		before := everything(t, mine)
 		hold := mine.Hold()
-		if err := hold.Become(tc.entries, func() error { return nil }); err == nil {
+		if err := hold.Become(nil, tc.entries, func() error { return nil }); err == nil {
 			t.Errorf("%s: it became another store", what)
 		}
 		hold.Release()

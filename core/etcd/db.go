@@ -64,7 +64,7 @@ type Options struct {
 	// Tap, when set, is called with each record that is added to the journal or
 	// removed from it, in order, while no other write can happen: it must be quick
 	// and not write. Compaction is not told: whoever keeps the entries can do
-	// without those that are superseded. See Replay.
+	// without those that are superseded, which are told: see Entry and Replay.
 	Tap func(Entry)
 
 	// Observe, when set, is called with the duration of each request made through
@@ -105,13 +105,20 @@ type DB struct {
 	// gap has the revisions of which states of objects are missing, from the first one
 	// to the one before the last. Readers in it are told of a compaction.
 	gap struct{ from, to int64 }
+	// missed are the revisions after the first one, up to the last, between which objects
+	// have come and gone whose entries were forgotten: a client that has seen one of these
+	// revisions may have seen such an object.
+	missed struct{ after, to int64 }
 	// base is the revision up to which whoever keeps the entries has the content from
-	// elsewhere. Guarded by writeMu.
-	base     int64
-	index    *keyIndex
-	log      commitLog
-	watchers watcherSet
-	leases   lessor
+	// elsewhere. ended are the last deletions of what has come after it, in order, for
+	// forget; mostEnded limits them. Guarded by writeMu.
+	base      int64
+	ended     []ending
+	mostEnded int
+	index     *keyIndex
+	log       commitLog
+	watchers  watcherSet
+	leases    lessor
 }
 
 // Open opens the store at opts.Path, or an empty one in memory.
@@ -151,6 +158,7 @@ func Open(opts Options) (*DB, error) {
 		writeMu:    newTurn(),
 		rev:        firstRev,
 		compactRev: -1,
+		mostEnded:  defaultMostEnded,
 		index:      newKeyIndex(),
 	}
 	db.watchers.init()
@@ -203,6 +211,15 @@ func (db *DB) CompactRevision() int64 {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	return db.compactRev
+}
+
+// Missed returns between which revisions a client cannot begin to watch because entries
+// were replayed without objects that had come and gone there: after the first one and
+// before the second one. Both are 0 where nothing is missing.
+func (db *DB) Missed() (after, to int64) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.missed.after, db.missed.to
 }
 
 // Repaired returns how many bytes Open cut off from the end of the file, because a

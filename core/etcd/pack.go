@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubetab/kubetab/core/etcd/internal/journal"
@@ -16,7 +15,7 @@ import (
 // from now on. The error is that of a damaged journal.
 func (h *Hold) Entries() ([]Entry, error) {
 	db := h.db
-	db.base = db.rev
+	db.setBase(db.rev)
 	var entries []Entry
 	err := db.journal.Load(func(key, payload string) error {
 		switch {
@@ -40,61 +39,6 @@ func (h *Hold) Entries() ([]Entry, error) {
 		return nil
 	})
 	return entries, err
-}
-
-// Compacted returns what an empty store has to Replay to hold what it would hold after
-// a Replay of entries, which go on from nothing, and history compacted up to the newest
-// revision: as many entries as there are objects and leases with objects, however much
-// was written and deleted. No store is made for it. It fails as Replay does.
-func Compacted(entries []Entry) ([]Entry, error) {
-	_, leases, commits, err := parseEntries(entries, firstRev)
-	if err != nil {
-		return nil, err
-	}
-	s := State{Revision: firstRev}
-	last := map[string]*version{} // by key
-	for _, c := range commits {
-		s.Revision = c.rev
-		for _, v := range c.versions {
-			if v.deleted() {
-				delete(last, v.key)
-			} else {
-				last[v.key] = v
-			}
-		}
-	}
-	ttl := make(map[int64]int64, len(leases)) // by lease
-	for _, l := range leases {
-		id, err := parseNumberedKey(l.key)
-		if err != nil {
-			return nil, err
-		}
-		r := recordReader{rest: l.payload}
-		ttl[id] = int64(r.uvarint()) // parseEntries has read it
-	}
-	keys := make([]string, 0, len(last))
-	for key := range last {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	named := map[int64]bool{}
-	for _, key := range keys {
-		v := last[key]
-		if v.lease != 0 {
-			seconds, is := ttl[v.lease]
-			if !is {
-				continue // as ReadState says
-			}
-			if !named[v.lease] {
-				named[v.lease] = true
-				s.Leases = append(s.Leases, LeaseState{ID: v.lease, TTL: seconds})
-			}
-		}
-		s.Records = append(s.Records, RecordState{
-			Key: key, Value: []byte(v.value), CreateRevision: v.create, ModRevision: v.mod, Version: v.ver, Lease: v.lease,
-		})
-	}
-	return s.Entries()
 }
 
 // isPast reports whether a revision did nothing but write one state of an object

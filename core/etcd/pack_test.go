@@ -3,7 +3,6 @@ package etcd
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -67,60 +66,7 @@ func TestEntriesMakeTheSameStore(t *testing.T) {
 		if _, err := Unpack(packed[:len(packed)-1]); err == nil {
 			t.Error("an end that is missing was not noticed")
 		}
-		if got, want := mustCompact(t, entries), compactedInStore(t, second); !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: compacted:\n%q\nwant, as of the store:\n%q", seed, got, want)
-		} else if again := mustCompact(t, got); !reflect.DeepEqual(again, got) {
-			t.Fatalf("seed %d: compacted twice:\n%q\nwant\n%q", seed, again, got)
-		}
 		mustClose(t, first)
 		mustClose(t, second)
-	}
-}
-
-func mustCompact(t *testing.T, entries []Entry) []Entry {
-	t.Helper()
-	compacted, err := Compacted(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return compacted
-}
-
-// compactedInStore is what Compacted says of a store.
-func compactedInStore(t *testing.T, db *DB) []Entry {
-	t.Helper()
-	state, err := ReadState(t.Context(), db.Client().Client, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := state.Entries()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entries
-}
-
-// TestCompactedCostsLittle: a history of objects that came and went is read once, and
-// nothing is made of it that a store would need to serve it.
-func TestCompactedCostsLittle(t *testing.T) {
-	first, told := openKept(t)
-	defer mustClose(t, first)
-	const gone = 2_000
-	for n := range gone {
-		key := fmt.Sprintf("k%d", n)
-		if _, err := first.Client().KV.Put(t.Context(), key, strings.Repeat("v", 1000)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := first.Client().KV.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := first.Client().KV.Put(t.Context(), "stays", ""); err != nil {
-		t.Fatal(err)
-	}
-	entries := told.entries()
-	const each = 6 // 4 are enough; a store took 17
-	if got := testing.AllocsPerRun(3, func() { mustCompact(t, entries) }); got > each*float64(len(entries)) {
-		t.Errorf("%d entries were compacted with %.0f allocations, want %d for each at most", len(entries), got, each)
 	}
 }

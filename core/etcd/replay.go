@@ -25,7 +25,8 @@ type Entry struct {
 	Record []byte
 	// Supersedes names entries that are no longer needed when this one is kept.
 	// Watchers of a store that was replayed without them see fewer states of an
-	// object, and miss that it came and went only if it was under a lease.
+	// object. An entry that does nothing stands for objects that had come and gone by
+	// then: watchers that may have seen one of them are told of a compaction.
 	Supersedes []string
 }
 
@@ -67,24 +68,12 @@ func (db *DB) tap(key, record string, supersedes ...string) {
 
 // superseded names the entries that c makes superfluous for those who will replay.
 // The record that created an object stays while the object does, because watchers
-// are told the previous state with each change. Called before c is published.
+// are told the previous state with each change. What has been deleted is forgotten
+// later: see forget. Called before c is published.
 func (db *DB) superseded(c *commit) (names []string) {
-	if db.opts.Tap == nil {
-		return nil
-	}
 	for _, v := range c.versions {
 		prev := db.index.at(v.key, c.rev)
-		if prev == nil {
-			continue
-		}
-		// An object of the base keeps its changes: without them it would be read as the base
-		// has it until it is deleted.
-		expires := v.deleted() && prev.lease != 0 && prev.alwaysAlone && prev.create > db.base
-		changed := prev.create != prev.mod
-		if expires && changed {
-			names = append(names, entryName(revisionKey(prev.create)))
-		}
-		if expires || prev.alone && changed && !v.deleted() {
+		if prev != nil && !v.deleted() && prev.alone && prev.create != prev.mod {
 			names = append(names, entryName(revisionKey(prev.mod)))
 		}
 	}
@@ -134,65 +123,105 @@ func (h *Hold) Changed(since int64, f func(key, value string, rev int64)) {
 // a revision of which something is missing are told that history was compacted
 // (rpctypes.ErrGRPCCompacted). It must not be called after Release.
 //
+// base is what entries go on from, for a store that is empty, or nil where the store has
+// that already: whoever keeps the entries has the base elsewhere, and Options.Tap does
+// not tell that an entry of it is superseded.
+//
 // It fails with ErrBase, with what is wrong with a record, and with
 // rpctypes.ErrGRPCStopped after Close; nothing has happened then. It fails half way
 // only when the journal does.
-func (h *Hold) Replay(entries []Entry) error {
+func (h *Hold) Replay(base, entries []Entry) error {
 	db := h.db
 	if db.isClosed() {
 		return errStopped
 	}
-	base := db.rev
-	begins, leases, commits, err := parseEntries(entries, base)
+	p, err := parseEntries(slices.Concat(base, entries), db.rev)
 	if err != nil {
 		return err
 	}
-	if begins > 0 {
-		if err := db.beginAt(begins); err != nil {
+	db.setBase(db.rev)
+	r := replaying{db: db, began: db.rev, begins: p.begins, ofBase: make(map[string]bool, len(base))}
+	for _, e := range base {
+		r.ofBase[e.Name] = true
+	}
+	if p.begins > 0 {
+		if err := db.beginAt(p.begins); err != nil {
 			return err
 		}
 	}
-	for _, l := range leases {
-		if err := db.record(l.key, string(l.record)); err != nil {
-			return err
-		}
-		db.mu.Lock()
-		err := db.leases.load(l.key, l.payload, db.clock.Now())
-		db.mu.Unlock()
-		if err != nil {
+	for _, l := range p.leases {
+		if err := r.lease(l); err != nil {
 			return err
 		}
 	}
-	for _, c := range commits {
-		if c.rev > begins {
-			if err := db.skipTo(c.rev - 1); err != nil { // superseded
-				return err
-			}
-		}
-		if err := db.record(revisionKey(c.rev), c.record); err != nil {
+	for _, c := range p.commits {
+		if err := r.commit(c); err != nil {
 			return err
 		}
-		// What expired is not there to be deleted when its entries are not.
-		versions := slices.DeleteFunc(c.versions, func(v *version) bool {
-			return v.deleted() && db.index.at(v.key, c.rev) == nil
-		})
-		if c.rev > begins && (len(versions) < len(c.versions) || slices.ContainsFunc(versions, db.followsGap)) {
-			db.gapUntil(c.rev, base)
-		}
-		db.publish(&commit{rev: c.rev, versions: versions})
-		if c.rev == begins { // as after a compaction, which keeps its own revision alone
-			db.mu.Lock()
-			db.log.compact(begins)
-			db.mu.Unlock()
-		}
-	}
-	// An empty store cannot tell what of it is the base.
-	db.base = base
-	if base == firstRev {
-		db.base = db.rev
 	}
 	db.replayed()
+	db.tellProgress()
 	db.checkInvariants()
+	return nil
+}
+
+// replaying is one Replay.
+type replaying struct {
+	db *DB
+	// began is the revision that the store was at, begins the one where history begins,
+	// or 0.
+	began, begins int64
+	ofBase        map[string]bool // names of entries
+}
+
+func (r replaying) lease(l replayedLease) error {
+	db := r.db
+	if err := db.record(l.key, string(l.record)); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.leases.load(l.key, l.payload, db.clock.Now())
+}
+
+func (r replaying) commit(c replayedCommit) error {
+	db := r.db
+	if c.rev > r.begins {
+		if err := db.skipTo(c.rev - 1); err != nil { // superseded
+			return err
+		}
+	}
+	if err := db.record(revisionKey(c.rev), c.record); err != nil {
+		return err
+	}
+	// What was forgotten is not there to be deleted.
+	versions := slices.DeleteFunc(slices.Clone(c.versions), func(v *version) bool {
+		return v.deleted() && db.index.at(v.key, c.rev) == nil
+	})
+	if c.rev > r.begins && slices.ContainsFunc(versions, db.followsGap) {
+		db.gapUntil(c.rev, r.began)
+	}
+	made := &commit{rev: c.rev, versions: versions}
+	isBase := r.ofBase[entryName(revisionKey(c.rev))]
+	if e, is := db.ends(made); is && !isBase {
+		db.ended = append(db.ended, e)
+	}
+	db.publish(made)
+	if c.rev > r.begins && (c.isMark || len(versions) < len(c.versions)) {
+		after := db.base
+		if isBase {
+			after = r.began
+		}
+		db.missUntil(c.rev, after)
+	}
+	if isBase {
+		db.setBase(c.rev)
+	}
+	if c.rev == r.begins { // as after a compaction, which keeps its own revision alone
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.log.compact(r.begins)
+	}
 	return nil
 }
 
@@ -251,6 +280,18 @@ func (db *DB) gapUntil(rev, base int64) {
 	db.gap.to = rev
 }
 
+// missUntil notes that what came and went between two revisions is missing. Called
+// under writeMu.
+func (db *DB) missUntil(rev, after int64) {
+	db.gapUntil(rev, after)
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.missed.to == 0 {
+		db.missed.after = after
+	}
+	db.missed.to = rev
+}
+
 // replayed notes that up to now revisions may be empty, and states of objects missing.
 func (db *DB) replayed() {
 	db.mu.Lock()
@@ -265,52 +306,67 @@ type replayedLease struct {
 
 type replayedCommit struct {
 	rev      int64
+	isMark   bool // it does nothing: see Entry.Supersedes
 	record   string
 	versions []*version
 }
 
+// parsed are entries in order.
+type parsed struct {
+	begins  int64 // where history begins, or 0
+	leases  []replayedLease
+	commits []replayedCommit
+}
+
 // parseEntries checks everything, so that what can be refused is refused before
-// anything has been done. begins is where history begins, or 0.
-func parseEntries(entries []Entry, base int64) (begins int64, leases []replayedLease, commits []replayedCommit, err error) {
+// anything has been done to a store at rev.
+func parseEntries(entries []Entry, rev int64) (parsed, error) {
+	var p parsed
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
-		key, n, err := parseEntryName(e.Name)
-		if err != nil {
-			return 0, nil, nil, err
+		if err := p.add(e, rev); err != nil {
+			return parsed{}, err
 		}
-		record := string(e.Record)
-		payload, err := journal.Unseal(key, record)
-		if err != nil {
-			return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
-		}
-		if strings.HasPrefix(key, prefixCompacted) {
-			if base != firstRev || begins != 0 || n <= firstRev {
-				return 0, nil, nil, fmt.Errorf("replay %s: history begins once, in an empty store", e.Name)
-			}
-			begins = n
-			continue
-		}
-		if strings.HasPrefix(key, prefixLease) {
-			r := recordReader{rest: payload}
-			r.uvarint()
-			r.uvarint()
-			if r.err != nil {
-				return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, r.err)
-			}
-			leases = append(leases, replayedLease{key, payload, e.Record})
-			continue
-		}
-		if n <= base || len(commits) > 0 && n <= commits[len(commits)-1].rev {
-			return 0, nil, nil, fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, base)
-		}
-		versions, _, err := decodeOps(n, payload)
-		if err != nil {
-			return 0, nil, nil, fmt.Errorf("replay %s: %w", e.Name, err)
-		}
-		commits = append(commits, replayedCommit{n, record, versions})
 	}
-	if begins > 0 && !slices.ContainsFunc(commits, func(c replayedCommit) bool { return c.rev == begins }) {
-		return 0, nil, nil, fmt.Errorf("replay: revision %d is missing, where history begins", begins)
+	if p.begins > 0 && !slices.ContainsFunc(p.commits, func(c replayedCommit) bool { return c.rev == p.begins }) {
+		return parsed{}, fmt.Errorf("replay: revision %d is missing, where history begins", p.begins)
 	}
-	return begins, leases, commits, nil
+	return p, nil
+}
+
+func (p *parsed) add(e Entry, at int64) error {
+	key, n, err := parseEntryName(e.Name)
+	if err != nil {
+		return err
+	}
+	record := string(e.Record)
+	payload, err := journal.Unseal(key, record)
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", e.Name, err)
+	}
+	switch key[:1] {
+	case prefixCompacted:
+		if at != firstRev || p.begins != 0 || n <= firstRev {
+			return fmt.Errorf("replay %s: history begins once, in an empty store", e.Name)
+		}
+		p.begins = n
+	case prefixLease:
+		r := recordReader{rest: payload}
+		r.uvarint()
+		r.uvarint()
+		if r.err != nil {
+			return fmt.Errorf("replay %s: %w", e.Name, r.err)
+		}
+		p.leases = append(p.leases, replayedLease{key, payload, e.Record})
+	default:
+		if n <= at || len(p.commits) > 0 && n <= p.commits[len(p.commits)-1].rev {
+			return fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, at)
+		}
+		versions, revokes, err := decodeOps(n, payload)
+		if err != nil {
+			return fmt.Errorf("replay %s: %w", e.Name, err)
+		}
+		p.commits = append(p.commits, replayedCommit{n, len(versions)+len(revokes) == 0, record, versions})
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,7 +42,7 @@ func openKept(t *testing.T) (*DB, keeper) {
 func replayInto(db *DB, entries []Entry) error {
 	h := db.Hold()
 	defer h.Release()
-	return h.Replay(entries)
+	return h.Replay(nil, entries)
 }
 
 // everything is what a client can read, in text.
@@ -135,6 +136,7 @@ func began(t *testing.T, db *DB, kept keeper) {
 func replay(t *testing.T, random *rand.Rand) {
 	first, kept := openKept(t)
 	defer mustClose(t, first)
+	first.mostEnded = 2 + random.IntN(20)
 	second := mustOpen(t, Options{})
 	defer mustClose(t, second)
 	key := func() string { return fmt.Sprintf("k%d", random.IntN(8)) }
@@ -204,6 +206,11 @@ func replay(t *testing.T, random *rand.Rand) {
 		t.Error("no revision can be read, not even the newest")
 	}
 
+	// Whoever begins to watch now sees all that the first store knows of, or hears of a compaction.
+	for revision := base; revision <= first.Revision(); revision++ {
+		late(t, first, second, revision)
+	}
+
 	// A watcher arrives at the same state.
 	now := contents(t, first, 0)
 	if state := follow(t, second, watch, contents(t, second, base)); !maps.Equal(state, now) {
@@ -211,34 +218,35 @@ func replay(t *testing.T, random *rand.Rand) {
 	}
 }
 
-// TestReplayKeepsLittle: an object that changes often, and objects that expire,
-// do not add up.
-func TestReplayKeepsLittle(t *testing.T) {
-	db, kept := openKept(t)
-	defer mustClose(t, db)
-	c, ctx := db.Client(), t.Context()
-	for n := range 100 {
-		if _, err := c.KV.Put(ctx, "often", fmt.Sprint(n)); err != nil {
-			t.Fatal(err)
+// late sees that who has the contents of a revision, and begins to watch after it, has in
+// the end what is there, or hears that it cannot begin there.
+func late(t *testing.T, first, second *DB, revision int64) {
+	t.Helper()
+	had := past(t, first, revision)
+	if had == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	watch := second.Client().Watch(ctx, "k", clientv3.WithPrefix(), clientv3.WithRev(revision+1))
+	for at := revision; at < second.Revision(); {
+		r, ok := <-watch
+		if !ok || r.Err() != nil {
+			after, to := second.Missed()
+			if !errors.Is(r.Err(), rpctypes.ErrCompacted) || revision <= after || revision >= to {
+				t.Fatalf("a watch from %d, where objects between %d and %d are missing: %v", revision+1, after, to, r.Err())
+			}
+			return
 		}
-	}
-	if len(kept) != 2 { // its creation and what it is now
-		t.Errorf("%d entries are kept of one object", len(kept))
-	}
-	lease, err := c.Grant(ctx, 3600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range 100 {
-		if _, err := c.KV.Put(ctx, fmt.Sprint("expires", n), "", clientv3.WithLease(lease.ID)); err != nil {
-			t.Fatal(err)
+		for _, e := range r.Events {
+			if had[string(e.Kv.Key)] = string(e.Kv.Value); e.Type == clientv3.EventTypeDelete {
+				delete(had, string(e.Kv.Key))
+			}
 		}
+		at = r.Header.Revision
 	}
-	if _, err := c.Revoke(ctx, lease.ID); err != nil {
-		t.Fatal(err)
-	}
-	if len(kept) != 3 { // the revocation, too
-		t.Errorf("%d entries are kept", len(kept))
+	if now := contents(t, first, 0); !maps.Equal(had, now) {
+		t.Fatalf("a watch from %d has %v, want %v", revision+1, had, now)
 	}
 }
 
@@ -334,55 +342,5 @@ func TestHold(t *testing.T) {
 	h.Release()
 	if err := <-written; err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestReplayOfManyRevisions: revisions that nothing is left of cost nothing, and
-// Compacted leaves what the objects are.
-func TestReplayOfManyRevisions(t *testing.T) {
-	first, told := openKept(t)
-	defer mustClose(t, first)
-	for n := range 20_000 {
-		if _, err := first.Client().KV.Put(t.Context(), fmt.Sprintf("k%d", n%3), fmt.Sprint(n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for n := range 50 { // what comes and goes is kept for who has watched
-		key := fmt.Sprintf("k-gone-%d", n)
-		if _, err := first.Client().KV.Put(t.Context(), key, ""); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := first.Client().KV.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
-	}
-	entries := told.entries()
-	second := mustOpen(t, Options{})
-	defer mustClose(t, second)
-	if err := replayInto(second, entries); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := everything(t, second), everything(t, first); got != want {
-		t.Errorf("it has\n%s, want\n%s", got, want)
-	}
-	// A gap is one commit.
-	if n := len(second.log.commits); n > 2*len(entries) {
-		t.Errorf("%d entries made %d commits", len(entries), n)
-	}
-
-	compacted, err := Compacted(entries)
-	if err != nil || len(compacted) > 3+2 {
-		t.Errorf("%d entries for 3 objects, %v", len(compacted), err)
-	}
-	third := mustOpen(t, Options{})
-	defer mustClose(t, third)
-	if err := replayInto(third, compacted); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := everything(t, third), everything(t, first); got != want {
-		t.Errorf("compacted, it has\n%s, want\n%s", got, want)
-	}
-	if _, err := Compacted([]Entry{{Name: "r0000000000000009", Record: []byte("damaged")}}); err == nil {
-		t.Error("damaged entries were compacted")
 	}
 }

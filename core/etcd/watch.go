@@ -33,6 +33,8 @@ type watcher struct {
 	// startRev is the first revision of interest, which may be in the future, or 0
 	// for the one after the watch began.
 	startRev int64
+	// missed: objects of which it may have seen the beginning have gone without an entry.
+	missed bool
 	// prevKV adds what an event replaced; noPut and noDelete are the filters.
 	prevKV, noPut, noDelete, periodic bool
 
@@ -147,6 +149,7 @@ func (db *DB) register(w *watcher) (rev int64, ok bool) {
 	}
 	if 0 < w.startRev && w.startRev <= db.rev {
 		w.next = w.startRev
+		w.missed = db.missed.after+1 < w.startRev && w.startRev <= db.missed.to
 		w.signal()
 	}
 	db.watchers.add(w)
@@ -185,8 +188,8 @@ func (w *watcher) pull() pulled {
 	defer db.mu.RUnlock()
 	p := pulled{rev: db.rev}
 	if w.next != 0 {
-		if w.next < db.compactRev {
-			p.compactRev = db.compactRev
+		if w.next < db.compactRev || w.missed {
+			p.compactRev = max(db.compactRev, db.missed.to+1)
 			return p
 		}
 		size := 0
@@ -309,5 +312,18 @@ func (db *DB) oweProgress(ws ...*watcher) {
 	for _, w := range ws {
 		w.owed = true
 		w.signal()
+	}
+}
+
+// tellProgress sends a progress notification to each watcher that has asked for such, as
+// soon as it has sent everything before it.
+func (db *DB) tellProgress() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, w := range db.watchers.spans {
+		if w.periodic {
+			w.owed = true
+			w.signal()
+		}
 	}
 }

@@ -40,9 +40,18 @@ func (db *DB) commit(w *view) (int64, error) {
 		return 0, err
 	}
 	c := &commit{rev: rev, versions: versions}
+	if db.opts.Tap == nil {
+		db.publish(c)
+		return rev, nil
+	}
 	superseded := db.superseded(c)
+	e, isEnd := db.ends(c)
 	db.publish(c)
 	db.tap(revisionKey(rev), record, superseded...)
+	if isEnd {
+		db.ended = append(db.ended, e)
+		db.forget()
+	}
 	return rev, nil
 }
 

@@ -14,11 +14,12 @@ import (
 	"github.com/kubetab/kubetab/core/internal/records"
 )
 
-// Become is Restore for entries that go on from nothing, as cluster.Opening.Entries and what
-// Config.Entries say: they take the place of all that this engine's store holds. The
-// objects have the UIDs, times and resource versions that they have there, also those
-// below the resource versions that this engine had come to. No object of this engine
-// stays, but for what the API server and its controllers make anew when it is missing.
+// Become is Restore for entries that go on from another base than this engine's, such as
+// cluster.Opening.Entries. base and entries are as Config.Base and Config.Entries, and take
+// the place of all that this engine's store holds. The objects have the UIDs, times and
+// resource versions that they have there, also those below the resource versions that this
+// engine had come to. No object of this engine stays, but for what the API server and its
+// controllers make anew when it is missing.
 //
 // Watches end, and whoever goes on is told that its resource version is too old, as
 // after a compaction of etcd: controllers, scheduler and kubelets list again, which
@@ -27,7 +28,7 @@ import (
 // It fails on an identity or an entry that is damaged and for an engine that was not
 // frozen; nothing has happened then, and Renew can follow. It fails otherwise as Renew
 // does.
-func (p *Point) Become(ctx context.Context, kept []byte, entries []etcd.Entry) error {
+func (p *Point) Become(ctx context.Context, kept []byte, base, entries []etcd.Entry) error {
 	id, err := identity.Unmarshal(kept)
 	if err != nil {
 		return fmt.Errorf("become: the identity: %w", err)
@@ -38,7 +39,7 @@ func (p *Point) Become(ctx context.Context, kept []byte, entries []etcd.Entry) e
 		}
 		before := map[string]int64{}
 		h.Each(func(key, _ string, rev int64) { before[key] = rev })
-		if err := h.Become(entries, func() error { return p.engine.Caches.Relist(ctx) }); err != nil {
+		if err := h.Become(base, entries, func() error { return p.engine.Caches.Relist(ctx) }); err != nil {
 			return informerset.News{}, err
 		}
 		// An informer that lists anew tells of objects whose resource version differs.

@@ -63,7 +63,7 @@ func TestStates(t *testing.T) {
 		"Base":     func() error { _, err := p.Base(); return err },
 		"Restore":  func() error { return p.Restore(ctx, identity, damaged) },
 		"TakeOver": func() error { _, err := p.TakeOver(ctx, identity, nil, damaged); return err },
-		"Become":   func() error { return p.Become(ctx, identity, damaged) },
+		"Become":   func() error { return p.Become(ctx, identity, nil, damaged) },
 	}
 	for name, call := range all {
 		if err := call(); !errors.Is(err, ErrNotFrozen) {

@@ -25,7 +25,7 @@ func (p *Point) Restore(ctx context.Context, kept []byte, entries []etcd.Entry) 
 	}
 	err = p.leap(func(h *etcd.Hold) (informerset.News, error) {
 		from := h.Revision()
-		err := h.Replay(entries)
+		err := h.Replay(nil, entries)
 		return newsSince(h, from), err
 	})
 	if err != nil {

@@ -35,12 +35,13 @@ type Config struct {
 	// keys and the CA of an earlier one. It takes the place of ServiceAccount, CA and
 	// RootCA of core.Config's Keys.
 	Identity []byte
-	// Entries are what happened in another engine's store, from its beginning, as Tap
-	// was told of it or as Point.Base returns it. The store that core.New opens, or a
-	// Store that is empty, then has the same content: the engine is like a server that
-	// is started again, perhaps with other settings, on the same etcd.
-	Entries []etcd.Entry
-	// OfOtherBuild says that Entries are of another build's store. Objects that this build
+	// Base and Entries are what happened in another engine's store, from its beginning:
+	// Base as Point.Base or cluster.Opening returned it, and then Entries as Tap was told of
+	// them. Whoever is told by this engine's Tap goes on from Base, too. The store that
+	// core.New opens, or a Store that is empty, then has the same content: the engine is
+	// like a server that is started again, perhaps with other settings, on the same etcd.
+	Base, Entries []etcd.Entry
+	// OfOtherBuild says that Base and Entries are of another build's store. Objects that this build
 	// cannot read, because it lacks their API or cannot decode them, are left out.
 	OfOtherBuild bool
 	// OnLeftOut, if set, is called once with the objects that OfOtherBuild left out, which
@@ -54,8 +55,8 @@ type Config struct {
 }
 
 var (
-	// ErrKept is in what core.New returns when Config.Identity or Config.Entries cannot
-	// be used. Without them it may succeed.
+	// ErrKept is in what core.New returns when Config.Identity, Config.Base or
+	// Config.Entries cannot be used. Without them it may succeed.
 	ErrKept = errors.New("what was kept of an earlier engine cannot be used")
 	// ErrNotFrozen is returned by methods that need a frozen engine.
 	ErrNotFrozen = errors.New("the engine was not frozen")
@@ -71,10 +72,10 @@ func NewIdentity() ([]byte, error) {
 	return identity.Marshal(id)
 }
 
-// Begin makes an empty store what c.Entries say. It is for core.New, and fails with
+// Begin makes an empty store what c.Base and c.Entries say. It is for core.New, and fails with
 // ErrKept.
 func (c Config) Begin(store *etcd.DB) error {
-	if len(c.Entries) == 0 && !c.OfOtherBuild {
+	if len(c.Base)+len(c.Entries) == 0 && !c.OfOtherBuild {
 		return nil
 	}
 	hold := store.Hold()
@@ -82,11 +83,11 @@ func (c Config) Begin(store *etcd.DB) error {
 	err := error(nil)
 	if c.OfOtherBuild {
 		var left []etcd.LeftOut
-		if left, err = hold.Adopt(nil, c.Entries, adoption); err == nil && c.OnLeftOut != nil {
+		if left, err = hold.Adopt(c.Base, c.Entries, adoption); err == nil && c.OnLeftOut != nil {
 			c.OnLeftOut(left)
 		}
 	} else {
-		err = hold.Replay(c.Entries)
+		err = hold.Replay(c.Base, c.Entries)
 	}
 	if err != nil {
 		return fmt.Errorf("the objects: %w: %w", ErrKept, err)

@@ -150,6 +150,32 @@ test('what is damaged is left as it is, and a new cluster starts', async () => {
   await engine.close();
 });
 
+test('of what has come and gone little is left, and who has seen it lists anew on the next visit', async () => {
+  const mine = new Map();
+  const first = await visit(mine);
+  const path = maps.replace('visited', 'default');
+  const { metadata } = await ask(first, path, 'POST', map('seen', '1'));
+  const many = 300;
+  await Promise.all(Array.from({ length: many }, (_, n) => ask(first, path, 'POST', map(`gone-${n}`, '1'))));
+  const before = mine.size;
+  assert.equal((await ask(first, path, 'DELETE')).http, 200);
+  const stays = await ask(first, path, 'POST', map('stays', '1'));
+  // Each deletion is one more, and at the 257th 258 entries of 129 objects are forgotten.
+  assert.ok(mine.size < before + many - 200, `${before} entries have become ${mine.size} when ${many} objects had gone`);
+  await first.close();
+
+  const second = await visit(mine);
+  assert.equal(second.refusedKept, undefined);
+  assert.deepEqual((await ask(second, `${path}/stays`)).metadata, stays.metadata);
+  for (const name of ['seen', `gone-${many - 1}`]) assert.equal((await ask(second, `${path}/${name}`)).http, 404);
+  const of = async (from) => (await watch(second, `${path}?watch=1&resourceVersion=${from}`).next()).value;
+  const { type, object } = await of(metadata.resourceVersion);
+  assert.deepEqual([type, object.code], ['ERROR', 410]);
+  // Who has seen all of it go watches on.
+  assert.equal((await of(String(stays.metadata.resourceVersion - 1))).object.metadata.name, 'stays');
+  await second.close();
+});
+
 // A build of another release begins with other UIDs, resource versions and times than this one, as an engine does that
 // began without the snapshot.
 test('the cluster of another build is taken over, with the snapshot and without', async () => {
