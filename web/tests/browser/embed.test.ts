@@ -190,6 +190,14 @@ test('a frame begins with the native cluster that its address names, from the sn
   await frame.locator('.xterm-helper-textarea').focus();
   await page.keyboard.type(`${HANDED_OUT}; echo .\r`);
   await frame.getByText(`${await native.shell(HANDED_OUT)}.`).waitFor();
+
+  // One that is torn is not taken for an empty cluster.
+  await page.unroute(`${reader.url}cluster.kubetab`);
+  await page.route(`${reader.url}cluster.kubetab`, (route) => route.fulfill({ body: 'torn' }));
+  await page.locator('iframe').evaluate((element) => {
+    (element as HTMLIFrameElement).src += '&again';
+  });
+  await frame.getByText('The file cannot be opened').waitFor();
 });
 
 // VitePress writes its colours as attributes of elements, which a policy for styles has to allow.

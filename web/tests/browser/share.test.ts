@@ -303,7 +303,11 @@ test('a cluster travels by a short link where the host has a store, and is opene
     'Kubernetes v1.36.0+kubetab saved this cluster. UIDs and times are what they were; resource versions are new. This build cannot read 1 object, which the cluster is without.';
   await reader.getByText(told).waitFor();
   await reader.getByRole('button', { name: 'Show which' }).click();
-  await reader.getByText('/registry/configmaps/default/torn: it has no type').waitFor();
+  const line = reader.getByText('/registry/configmaps/default/torn: it has no type');
+  await line.waitFor();
+  const isInSight = () =>
+    line.evaluate((element) => element.getBoundingClientRect().top < innerHeight);
+  await expect.poll(isInSight).toBe(true);
   // It is told once.
   expect(await reader.evaluate(() => sessionStorage.getItem('kubetab.opened /'))).toBe(null);
 });

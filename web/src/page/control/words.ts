@@ -204,8 +204,9 @@ export const english = {
       takenOver: (version: string) =>
         `Kubernetes ${version} saved this cluster. UIDs and times are what they were; resource versions are new.`,
     },
-    leftOut: (count: number) =>
-      `This build cannot read ${counted(count, 'object', 'objects')}, which the cluster is without.`,
+    /** `before` is a sentence, or nothing. */
+    leftOut: (before: string, count: number) =>
+      `${before} This build cannot read ${counted(count, 'object', 'objects')}, which the cluster is without.`.trim(),
     leftOutShow: 'Show which',
     nowhere: 'This page was built without a snapshot, and keeps no clusters: it can open none.',
     address: {

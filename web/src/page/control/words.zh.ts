@@ -177,7 +177,8 @@ export const chinese: Words = {
       takenOver: (version) =>
         `此集群由 Kubernetes ${version} 保存。UID 和时间保持不变，资源版本是新的。`,
     },
-    leftOut: (count) => `当前构建无法读取其中 ${count} 个对象，集群中没有这些对象。`,
+    leftOut: (before, count) =>
+      `${before}当前构建无法读取其中 ${count} 个对象，集群中没有这些对象。`,
     leftOutShow: '显示这些对象',
     nowhere: '此页面构建时没有快照，不保留集群，因此无法打开文件。',
     address: {

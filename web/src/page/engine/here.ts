@@ -15,7 +15,7 @@ export const clusterHere = named(document.documentElement.dataset.cluster);
 export const isEmbedded = document.documentElement.dataset.embed !== undefined;
 
 /** Whether this document has a pane, of which another one speaks: embed.html may have been asked for some of them. */
-export function hasPane(name: 'terminal' | 'files'): boolean {
+export function hasPane(name: 'terminal' | 'files' | 'settings'): boolean {
   const { panes } = document.documentElement.dataset;
   return !panes || panes.split(',').includes(name);
 }

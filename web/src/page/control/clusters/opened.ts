@@ -1,9 +1,10 @@
 import type { Summary } from '../../../answers/cluster';
 import { engineState, type Notice, notice } from '../../engine/cluster';
-import { clusterHere, isEmbedded, scope } from '../../engine/here';
+import { clusterHere, hasPane, isEmbedded, scope } from '../../engine/here';
 import { tabStorage } from '../../engine/storage';
 import { go } from '../../frame/route';
 import { words } from '../words';
+import { ENGINE_PATH } from './room';
 
 /*
  * What has become of a cluster that this build has not made: of the file that it was opened from, or of what another build
@@ -42,17 +43,21 @@ function whatIsTold(opened: Opened | null): Notice | null {
     return isEmbedded ? { text: () => words.bundles.refused(notKept) } : null;
   }
   const count = leftOut?.length ?? 0;
-  const { leftOut: ofAnother, fromFile } = words.bundles;
-  const version = opened?.kubernetes.slice(0, LONGEST_VERSION) ?? '';
-  const fate = () => (opened ? (opened.exact ? fromFile.exact : fromFile.takenOver(version)) : '');
-  if (count === 0) return opened && { text: fate };
+  if (count === 0) return opened && { text: () => fateOf(opened) };
   return {
-    text: () => `${fate()} ${ofAnother(count)}`.trim(),
-    action: { label: () => words.bundles.leftOutShow, run: showWhich },
+    text: () => words.bundles.leftOut(opened ? fateOf(opened) : '', count),
+    ...(hasPane('settings') && {
+      action: { label: () => words.bundles.leftOutShow, run: showWhich },
+    }),
   };
+}
+
+function fateOf({ exact, kubernetes }: Opened): string {
+  const text = words.bundles.fromFile;
+  return exact ? text.exact : text.takenOver(kubernetes.slice(0, LONGEST_VERSION));
 }
 
 function showWhich(): void {
   notice.value = null;
-  go('settings');
+  go('settings', ENGINE_PATH);
 }

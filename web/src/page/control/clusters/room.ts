@@ -7,6 +7,8 @@ import { askInTime, isEvicted } from './stay';
 
 /** Where the list of clusters is, below `#settings`. */
 export const CLUSTERS_PATH = '/clusters';
+/** Where the settings of the engine are there, with what is to be said of its start. */
+export const ENGINE_PATH = '/engine';
 
 /** With less than this the browser is nearly full, in bytes: some clusters, or the module with its snapshot. */
 const LITTLE = 50_000_000;
@@ -79,7 +81,7 @@ const showWhy = {
   label: () => words.room.why,
   run: () => {
     notice.value = null;
-    go('settings');
+    go('settings', ENGINE_PATH);
   },
 };
 

@@ -3,10 +3,12 @@ import { useEffect } from 'preact/hooks';
 import type { Offer } from '../../../answers/wasm';
 import { engineState, forgetOtherBuilds } from '../../engine/cluster';
 import { words as engineWords } from '../../engine/words';
+import { ENGINE_PATH } from '../clusters/room';
 import { words } from '../words';
 import { change, draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';
 import { GroupVersions } from './GroupVersions';
+import { useMeant } from './meant';
 
 /** What kube-apiserver and the rest of the cluster are started with. Nothing changes before a restart. */
 export function EngineSettings() {
@@ -21,7 +23,7 @@ export function EngineSettings() {
   );
   const now = offer.value;
   return (
-    <section class="part wide" aria-label={text.title}>
+    <section class="part wide" aria-label={text.title} ref={useMeant(ENGINE_PATH, 'start')}>
       <h2>{text.title}</h2>
       <p class="about">{text.about}</p>
       <RunNotes />

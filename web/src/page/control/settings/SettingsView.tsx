@@ -1,10 +1,8 @@
 import '../../style/settings.css';
-import { useEffect, useRef } from 'preact/hooks';
 import type { KubeObject } from '../../cluster/object';
 import { useWatch } from '../../cluster/use-watch';
 import { metadata } from '../../cluster/watch';
 import { EngineDetails } from '../../engine/EngineStatus';
-import { route } from '../../frame/route';
 import { nextTheme, theme } from '../../frame/theme';
 import { LanguageMenu } from '../../language/LanguageMenu';
 import { openShare } from '../../share/open';
@@ -16,6 +14,7 @@ import { ADMIN, EDITOR, type Identity, identity, serviceAccount, VIEWER } from '
 import { foreignContext, giveTerminal } from '../terminal-identity';
 import { words } from '../words';
 import { EngineSettings } from './EngineSettings';
+import { useMeant } from './meant';
 import { RestartPart } from './RestartPart';
 
 /** Who one acts as, how time goes, what the engine is. */
@@ -57,11 +56,7 @@ export function SettingsView() {
 
 /** `#settings/clusters` is the way here from elsewhere. */
 function ClustersPart() {
-  const isMeant = route.value.path === CLUSTERS_PATH;
-  const place = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (isMeant) place.current?.scrollIntoView({ block: 'nearest' });
-  }, [isMeant]);
+  const place = useMeant(CLUSTERS_PATH, 'nearest');
   return (
     <section class="part" ref={place}>
       <h2>{words.clusters.title}</h2>
