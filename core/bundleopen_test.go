@@ -226,6 +226,8 @@ func TestMisplacedRecords(t *testing.T) {
 		"/registry/pods/default/ada":              {custom, "not below /registry/sea.example/"},
 		"/registry/sea.example/boats/default/bob": {custom, "does not end with /default/ada"},
 		"/elsewhere/configmaps/default/web":       {object("web"), "none of an API's"},
+		"/registry/configmaps/default/..":         {object(".."), `no object is called ".."`},
+		"/registry/sea.example/boats/../../x/ada": {bytes.Replace(custom, []byte("default"), []byte("../../x"), 1), `no object is called "../../x": a name may not contain '/'`},
 	} {
 		err := records.Unservable(key, tc.record)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

@@ -98,6 +98,9 @@ func WriteManifests(dir string, files []manifests.File) ([]string, error) {
 	var paths []string
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
+		if filepath.Dir(path) != filepath.Clean(dir) {
+			return paths, fmt.Errorf("%s: %q is no name of a file in it", dir, f.Name)
+		}
 		if err := writePrivate(path, f.Data); err != nil {
 			return paths, fmt.Errorf("%s: %w", path, cause(err))
 		}

@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubetab/kubetab/core/manifests"
+	"github.com/kubetab/kubetab/server"
 	"github.com/kubetab/kubetab/server/internal/process"
 )
 
@@ -185,6 +187,17 @@ func everyByte(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return append(file, body...)
+}
+
+// TestManifestsStayInTheDirectory: no name of a file leads elsewhere.
+func TestManifestsStayInTheDirectory(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"../x.yaml", "a/../../x.yaml", "below/x.yaml", ".."} {
+		dir := filepath.Join(t.TempDir(), "new")
+		if paths, err := server.WriteManifests(dir, []manifests.File{{Name: name}}); err == nil || len(paths) > 0 {
+			t.Errorf("%s: %v, %v", name, paths, err)
+		}
+	}
 }
 
 // TestBundleRefused: each with one line that says what to do, and nothing is written.

@@ -15,7 +15,7 @@ import (
 
 // Manifests returns what people made in the cluster of b as files of YAML, for kubectl
 // apply in any cluster: see package manifests. It fails with ErrBundle for a record that
-// cannot be read.
+// cannot be read, and for an object with a name that an API server does not give.
 func Manifests(b *bundle.Bundle) ([]manifests.File, error) {
 	var objects []*unstructured.Unstructured
 	for i, r := range b.State.Records {
@@ -24,6 +24,10 @@ func Manifests(b *bundle.Bundle) ([]manifests.File, error) {
 			continue
 		}
 		object, err := asUnstructured(r.Key, r.Value)
+		if err == nil {
+			// A file is called after the namespace.
+			err = records.CheckNames(object.GetNamespace(), object.GetName())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: record %d, %s: %w", ErrBundle, i+1, r.Key, err)
 		}

@@ -77,6 +77,19 @@ func TestCheckOfManyRecords(t *testing.T) {
 	}
 }
 
+// TestManifestsStayInTheirFolder: a bundle from anybody is no file with a path of its own.
+func TestManifestsStayInTheirFolder(t *testing.T) {
+	b := large(t, 1, 0)
+	b.State.Records = append(b.State.Records, etcd.RecordState{
+		Key: "/registry/sea.example/boats/../../up/ada", Value: []byte(`{"apiVersion":"sea.example/v1","kind":"Boat","metadata":{"name":"ada","namespace":"../../up"}}`),
+		CreateRevision: 2, ModRevision: 2, Version: 1,
+	})
+	files, err := Manifests(b)
+	if !errors.Is(err, ErrBundle) || !strings.Contains(err.Error(), `no object is called "../../up"`) || files != nil {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
 // TestCheckNamesWhatItRefuses: a record is refused with its number, its key and why, whatever stands before it, and a
 // page is told the same as who opens the bundle.
 func TestCheckNamesWhatItRefuses(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -62,7 +63,7 @@ func Files(objects []*unstructured.Unstructured) ([]File, error) {
 		slices.SortFunc(objects, compare)
 		var b bytes.Buffer
 		for i, object := range objects {
-			text, err := yaml.Marshal(object.Object)
+			text, err := yamlOf(object)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
 			}
@@ -75,6 +76,33 @@ func Files(objects []*unstructured.Unstructured) ([]File, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return files, nil
+}
+
+// yamlOf is an object as YAML. yaml.Marshal reads its JSON as YAML, whose reader refuses characters that an object may hold
+// and JSON does not spell out.
+func yamlOf(object *unstructured.Unstructured) ([]byte, error) {
+	text, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.ContainsFunc(text, isRefused) {
+		var spelled bytes.Buffer
+		for _, char := range string(text) {
+			if isRefused(char) {
+				fmt.Fprintf(&spelled, `\u%04x`, char)
+			} else {
+				spelled.WriteRune(char)
+			}
+		}
+		text = spelled.Bytes()
+	}
+	return yaml.JSONToYAML(text)
+}
+
+// isRefused reports whether YAML takes a character for itself only when it is spelled out: DEL, C1 with NEL, which ends a
+// line, and the two of the first plane that are no characters. See https://yaml.org/spec/1.2.2/#51-character-set.
+func isRefused(char rune) bool {
+	return char >= 0x7f && char <= 0x9f || char == 0xfffe || char == 0xffff
 }
 
 func compare(a, b *unstructured.Unstructured) int {

@@ -172,6 +172,22 @@ spec:
 	}
 }
 
+// TestEveryCharacter: what an object can hold is in its YAML, also what YAML takes only when it is spelled out.
+func TestEveryCharacter(t *testing.T) {
+	value := "a\u007f\u0080\u0085\u009f\ufffe\uffff\ufeff\u2028\t\x01 b\U0001f6a2"
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"text": value}}}
+	object.SetName("a")
+	object.SetNamespace("n")
+	files, err := Files([]*unstructured.Unstructured{object})
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	read := objects(t, string(files[0].Data))
+	if got, _, err := unstructured.NestedString(read[0].Object, "data", "text"); err != nil || got != value {
+		t.Errorf("%q, %v in\n%s", got, err, files[0].Data)
+	}
+}
+
 func TestZip(t *testing.T) {
 	var b bytes.Buffer
 	if err := Zip(&b, "manifests", []File{{"1-cluster.yaml", []byte("kind: Namespace\n")}}, time.Unix(1_800_000_000, 0)); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -80,12 +81,26 @@ func misplaced(key string, places []string, namespace, name string) error {
 	if name == "" {
 		return nil // allocators and leases of API servers have none
 	}
+	if err := CheckNames(namespace, name); err != nil {
+		return err
+	}
 	end := "/" + name
 	if namespace != "" {
 		end = "/" + namespace + end
 	}
 	if !strings.HasSuffix(key, end) {
 		return fmt.Errorf("its key does not end with %s", end)
+	}
+	return nil
+}
+
+// CheckNames says what is wrong with the names of an object that comes from anybody: an API server creates none whose name
+// or namespace could not be a part of a path, such as "..". The namespace may be empty.
+func CheckNames(namespace, name string) error {
+	for _, each := range []string{namespace, name} {
+		if why := content.IsPathSegmentName(each); len(why) > 0 {
+			return fmt.Errorf("no object is called %q: a name %s", each, strings.Join(why, ", "))
+		}
 	}
 	return nil
 }
