@@ -338,6 +338,18 @@ test-things: page chromium ## what people do that is more than a line: 10,000 ob
 test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)
 	@npm run --silent test:long -w web -- full
 
+# Files and lines that come from anybody. Packages that link Kubernetes have no place here: Go would compile all of it anew,
+# with counters. What is found is written into the package's testdata/fuzz, where make test runs it again.
+FUZZ ?= ./core/bundle:FuzzRead ./core/bundle:FuzzCluster ./server/share:FuzzCheck ./core/etcd:FuzzDecodeOps ./core/shell/terminal:FuzzFilter \
+	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun
+
+.PHONY: fuzz
+fuzz: ## have Go look for bundles, links, lines and the like that break their reader: MINUTES=10 each, FUZZ='./core/bundle:FuzzCluster'
+	@for each in $(FUZZ); do \
+		echo "--> $$each"; \
+		$(GOTEST) -vet=off "$${each%:*}" -run '^$$' -fuzz "^$${each##*:}$$" -fuzztime $(MINUTES)m || exit; \
+	done
+
 # How often test-often runs WHAT; empty is the tests beside what has changed since main. See scripts/often.
 N    ?= 20
 WHAT ?=
