@@ -45,7 +45,8 @@ GOTEST := go test -tags $(TAGS) -ldflags="$(X_VERSION)"
 # Tests that have passed and whose inputs are the same are not run again: see scripts/kept, and FRESH=1. What the browser
 # tests do not need is the tests of others; what the others do not need is the page.
 KEPT         := scripts/kept '. :!web/src :!web/public :!web/tests :!docs' --
-KEPT_OF_PAGE := scripts/kept '. :!*_test.go :!*.test.mjs :!docs' --
+KEPT_OF_PAGE := scripts/kept '. :!*_test.go :!*.test.mjs :!docs/*.md :!docs/*.png' --
+KEPT_OF_EDGE := scripts/kept '. :!*_test.go :!web/tests :!docs' --
 
 # brotli quality of the module: 9 takes 20 s, 11 takes six minutes and is for a
 # release, 0 compresses nothing.
@@ -270,8 +271,7 @@ edge:
 test-edge: setup edge $(call needs,wasm chromium) ## the edge Worker in workerd, the host's own runtime
 	@cmp -s server/edge/package-lock.json server/edge/node_modules/.kubetab-lock || \
 		{ scripts/step "fetch the packages of the edge Worker" npm ci --prefix server/edge; cp server/edge/package-lock.json server/edge/node_modules/.kubetab-lock; }
-	@scripts/step "lay out the page for the edge Worker" env KUBETAB_TARGET=worker npm run --silent build -w web
-	@scripts/step "tests of the edge Worker" $(KEPT) node --test server/edge/edge.test.mjs
+	@scripts/step "tests of the edge Worker" $(KEPT_OF_EDGE) sh -c 'KUBETAB_TARGET=worker npm run --silent build -w web && node --test server/edge/edge.test.mjs'
 
 .PHONY: test-transcripts
 test-transcripts: $(call needs,native wasm)
