@@ -213,6 +213,12 @@ var patches = []patch{
 		why:    "a command of a pipeline whose goroutine is ended, see runtime/malloc.go, leaves the other one waiting for ever, with all variables of the shell; and a panic in a part of a pipeline or in a job, whose goroutines are the interpreter's, ends the engine",
 	},
 	{
+		module: "mvdan.cc/sh/v3", file: "pattern/pattern.go",
+		sha256: "1a60863abdaa6325661288aaa96248e322dfdca7870e0f956514c3509c67c229",
+		diff:   true,
+		why:    "a pattern of forty @( that are not closed takes years to be read, beside the API server and after Ctrl-C, one of 50,000 [ seconds, and one of 200,000 @( ends the engine, whose stack is full",
+	},
+	{
 		module: "sigs.k8s.io/kustomize/kyaml", file: "openapi/kubernetesapi/v1_21_2/swagger.go",
 		sha256: "cbc9d20b525374bf16cc68dd797cf40b8f742b911394fc8d89881d7c6c255365",
 		diff:   true,

@@ -10,6 +10,9 @@ import (
 // Aborted is the exit code of a program that had a [Fault], as a shell shows that of a program that ends by SIGABRT.
 const Aborted = 134
 
+// mostSaid is how much of a panic's value is told, in bytes: that of package regexp has the whole expression.
+const mostSaid = 500
+
 // Fault is a panic of a program or of an interpreter. It is a mistake in code that is linked into the process, which is
 // the API server's as well: the program ends, and the process goes on.
 type Fault struct {
@@ -18,7 +21,11 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string {
-	return fmt.Sprintf("internal error: %v (%s)", f.Value, f.Place)
+	text := fmt.Sprint(f.Value)
+	if len(text) > mostSaid {
+		text = text[:mostSaid] + "..."
+	}
+	return fmt.Sprintf("internal error: %s (%s)", text, f.Place)
 }
 
 // Survive runs f on the calling goroutine, and returns a *Fault if f panics. What f was in the middle of is left as it

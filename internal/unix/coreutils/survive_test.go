@@ -24,4 +24,12 @@ func TestSurvive(t *testing.T) {
 	}
 }
 
+// The value of a panic can be as large as what a script has made: it is not all told.
+func TestLargeFault(t *testing.T) {
+	err := Survive(func() { panic(strings.Repeat("x", 1<<20)) })
+	if text := err.Error(); len(text) > 2*mostSaid || !strings.Contains(text, "xxx... (") {
+		t.Errorf("it is told in %d bytes: %.1000s", len(text), text)
+	}
+}
+
 var three = 3

@@ -14,6 +14,7 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/locked"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
@@ -187,6 +188,8 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 func contain(ctx context.Context, memory *coreutils.Memory, runner *interp.Runner, node syntax.Node) error {
 	err := context.Canceled
 	memory.Contain(func() {
+		// What calculates, as a search for a regular expression, knows no context, and would go on beside the API server.
+		defer context.AfterFunc(ctx, absent.Ender())()
 		if fault := coreutils.Survive(func() { err = bash.Run(coreutils.Stepwise(ctx), runner, node) }); fault != nil {
 			err = fault
 		}

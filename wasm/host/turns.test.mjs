@@ -1,0 +1,176 @@
+// What calculates gives way to requests, and ends when it is told to. Needs what make wasm builds.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { sit } from './seat.mjs';
+import { root, until } from './testengine.mjs';
+
+const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
+const snapshot = join(built, 'kubetab.snapshot');
+const skip = (!existsSync(snapshot) && 'there is no snapshot') || (!existsSync('/proc/self/schedstat') && 'the system does not tell for how long threads run');
+
+/** How long the thread may be held at once, in ms of the thread: 50 on a quiet machine, and what compiles or collects garbage. */
+const MOST = 200;
+
+let engine;
+let log = '';
+let url;
+
+before(async () => {
+  if (skip) return;
+  const held = join(import.meta.dirname, 'held.mjs');
+  engine = spawn(process.execPath, ['--import', held, 'wasm/host/serve.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', snapshot], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  engine.stderr.on('data', (text) => (log = (log + text).slice(-10_000)));
+  url = await new Promise((found, reject) => {
+    engine.stdout.once('data', (text) => found(String(text).trim().split(' ')[1]));
+    engine.once('close', (code) => reject(new Error(`ended with ${code}: ${log}`)));
+  });
+});
+after(() => engine?.kill());
+
+/** @returns {Promise<{longest: number, all: number}>} for how long the engine has run since the last call, at once and in all, in ms */
+async function ran() {
+  const answer = once(engine, 'message');
+  engine.send('');
+  return (await answer)[0];
+}
+
+async function send(method, path, body, type = 'application/json') {
+  const response = await fetch(url + path, { method, headers: { 'content-type': type }, body: body && JSON.stringify(body) });
+  return { status: response.status, body: await response.text() };
+}
+
+/** Creates an object. @throws Error when it is refused */
+async function create(path, body) {
+  const answer = await send('POST', path, body);
+  assert.ok(answer.status < 300, `${path}: ${answer.body}`);
+  return answer;
+}
+
+/**
+ * Fails unless work takes much of the thread, and never much at once. It is done twice, and looked at the second time: the
+ * first has V8 compile, and may bring a part of the module.
+ */
+async function givesWay(t, work) {
+  await work();
+  await ran();
+  await work();
+  const { longest, all } = await ran();
+  t.diagnostic(`the engine ran for ${all.toFixed()} ms, ${longest.toFixed()} at once`);
+  assert.ok(all > 1.5 * MOST, `it took ${all} ms: too little to hold the thread for too long`);
+  assert.ok(longest < MOST, `the thread was held for ${longest} ms of ${all}`);
+  assert.equal((await send('GET', '/readyz')).body, 'ok', log);
+}
+
+const NUMBERS = JSON.stringify(Array.from({ length: 300 }, (_, i) => i));
+/** CEL that is true, and costs more than half of what upstream lets an expression cost. */
+const EXPENSIVE = `${NUMBERS}.all(a, ${NUMBERS}.all(b, a + b >= 0))`;
+
+test('an admission policy', { skip }, async (t) => {
+  const policies = '/apis/admissionregistration.k8s.io/v1';
+  await create(`${policies}/validatingadmissionpolicies`, {
+    metadata: { name: 'expensive' },
+    spec: {
+      matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] }] },
+      matchConditions: [{ name: 'own', expression: "object.metadata.name.startsWith('expensive')" }],
+      validations: [{ expression: EXPENSIVE }, { expression: "object.metadata.name != 'expensive-no'" }],
+    },
+  });
+  await create(`${policies}/validatingadmissionpolicybindings`, { metadata: { name: 'expensive' }, spec: { policyName: 'expensive', validationActions: ['Deny'] } });
+  const ask = (name) => send('POST', '/api/v1/namespaces/default/configmaps?dryRun=All', { metadata: { name } });
+  await until('the policy is in force', async () => (await ask('expensive-no')).status === 422);
+  await givesWay(t, async () => {
+    const answer = await ask('expensive');
+    assert.equal(answer.status, 201, answer.body);
+  });
+});
+
+test('rules of a custom resource', { skip }, async (t) => {
+  const schema = { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-validations': [{ rule: EXPENSIVE }] } } };
+  const names = { plural: 'slows', singular: 'slow', kind: 'Slow', listKind: 'SlowList' };
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }];
+  await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: 'slows.turns.example' },
+    spec: { group: 'turns.example', scope: 'Cluster', names, versions },
+  });
+  const path = '/apis/turns.example/v1/slows';
+  await until('it is served', async () => (await send('GET', path)).status === 200);
+  const slow = { apiVersion: 'turns.example/v1', kind: 'Slow', metadata: { name: 'slow' }, spec: {} };
+  await givesWay(t, () => create(`${path}?dryRun=All`, slow));
+});
+
+test('a check of a lesson', { skip }, async (t) => {
+  const text = { en: 'A check.', zh: '一项检查。' };
+  const check = { id: 'slow', title: text, now: `configs.exists(c, c.data.on == 'yes') && ${EXPENSIVE}` };
+  const lesson = {
+    id: 'turns/slow',
+    title: text,
+    minutes: 1,
+    covers: ['1-1'],
+    namespace: 'turns',
+    objects: { configs: 'configmaps' },
+    steps: [{ id: 'slow', checks: [check], solution: ['true'] }],
+  };
+  const begun = await send('PUT', '/kubetab/lesson', { lesson });
+  assert.equal(begun.status, 200, begun.body);
+  const path = '/api/v1/namespaces/turns/configmaps';
+  await create(path, { metadata: { name: 'switch' }, data: { on: 'no' } });
+  const turn = async (on) => {
+    await send('PATCH', `${path}/switch`, { data: { on } }, 'application/merge-patch+json');
+    const isDone = async () => JSON.parse((await send('GET', '/kubetab/lesson')).body).steps[0].checks[0].done;
+    await until(`the check is looked at with ${on}`, async () => (await isDone()) === (on === 'yes'));
+  };
+  await givesWay(t, async () => {
+    await turn('yes');
+    await turn('no');
+  });
+  await send('DELETE', '/kubetab/lesson');
+});
+
+test('a script in a Pod, which ends with it', { skip }, async (t) => {
+  const path = '/api/v1/namespaces/default/pods';
+  const script = `x=$(head -c $1 /dev/zero | tr '\\0' a); echo begun; [[ $x =~ (a|b)*c ]]; echo over`;
+  const pod = async (name, bytes) => {
+    const searching = { name: 'searching', image: 'bash', command: ['bash', '-c', script, 'bash', String(bytes)] };
+    await create(path, { metadata: { name }, spec: { containers: [searching], restartPolicy: 'Never' } });
+    await until(`${name} searches`, async () => (await send('GET', `${path}/${name}/log`)).body.startsWith('begun'));
+  };
+  const searches = async (name) => !(await send('GET', `${path}/${name}/log`)).body.includes('over');
+  let name = 0;
+  await givesWay(t, async () => {
+    await pod(`busy-${++name}`, 3_000_000);
+    await until('it has searched', async () => !(await searches(`busy-${name}`)));
+  });
+  await pod('ended', 20_000_000); // more than a second
+  assert.ok(await searches('ended'));
+  await ran();
+  await send('DELETE', `${path}/ended?gracePeriodSeconds=0`);
+  let since = 0;
+  await until('the engine rests', async () => {
+    await new Promise((done) => setTimeout(done, 400));
+    const { all } = await ran();
+    since += all;
+    return all < 20;
+  });
+  t.diagnostic(`the engine ran for ${since.toFixed()} ms after the end of the Pod`);
+  assert.ok(since < 1000, `it has searched for ${since} ms after its end`);
+});
+
+test('patterns in the terminal', { skip }, async (t) => {
+  const seat = await sit({ fetch: (path, init) => fetch(url + path, init) });
+  const plays = async () => {
+    // What is not closed is literal. It took years, or hours, to find that out.
+    assert.match(await seat.runs("p='@(@(@(@('; for i in {1..7}; do p=$p$p; done; [[ $p == $p ]] && echo sa\"\"me"), /same\r?\n[^]*code 0/);
+    assert.match(await seat.runs("p=$(head -c 200000 /dev/zero | tr '\\0' '['); [[ a == $p ]] || echo ot\"\"her"), /other\r?\n[^]*code 0/);
+    // A stack as deep as the pattern ended the engine.
+    assert.match(await seat.runs("p='@('; for i in {1..19}; do p=$p$p; done; [[ a == $p ]]"), /the pattern is too complex/);
+  };
+  await givesWay(t, plays);
+});
