@@ -116,6 +116,15 @@ test('the endpoint of the API server is put right, without the rest of the modul
   assert.doesNotMatch(log(), /the rest of the module is needed/);
 });
 
+// Of the start of the engine that the snapshot is of, and of all that has happened since it goes on.
+test('nothing has a Warning event', async () => {
+  const path = `${engines[1].url}/api/v1/events`;
+  const told = (events) => events.map(({ reason, message }) => `${reason}: ${message}`);
+  const events = (await (await fetch(path)).json()).items;
+  assert.ok(told(events).some((text) => text.startsWith('RegisteredNode: ')), `no events are kept: ${told(events)}`);
+  assert.deepEqual(told(events.filter(({ type }) => type !== 'Normal')), []);
+});
+
 test('an engine under load does without the rest of its module', async () => {
   const [{ url, log }] = engines;
   const path = '/api/v1/namespaces/default/secrets';
