@@ -299,7 +299,7 @@ test-web: $(call needs,page chromium)
 	@scripts/step "lay out the page for static hosts" env KUBETAB_TARGET="plain pages" npm run --silent build -w web
 	@scripts/step "browser tests" $(KEPT_OF_PAGE) npm run --silent test:browser -w web
 test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
-	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/shell ./server -run '^(TestManyPods|TestEndlessLines|TestIdleTakesLittle)$$'
+	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/etcd ./core/shell ./server -run '^(TestManyPods|TestEntriesCostWhatObjectsCost|TestEndlessLines|TestIdleTakesLittle)$$'
 	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 

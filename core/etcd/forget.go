@@ -14,7 +14,7 @@ import "slices"
 
 // defaultMostEnded is how many deletions keep their entries. As long as they do, clients
 // that watched in an earlier program go on in the next one.
-const defaultMostEnded = 256
+const defaultMostEnded = 64
 
 // ending is a revision that deleted objects and did nothing else.
 type ending struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -15,7 +16,8 @@ import (
 
 // TestEntriesCostWhatObjectsCost: however often objects are changed, come and go and
 // expire, the entries are those of the objects that are there and of the last deletions;
-// also over many programs, each of which goes on from the entries of the one before.
+// also over many programs, each of which goes on from the entries of the one before. With
+// KUBETAB_TIMING they come to a million revisions.
 func TestEntriesCostWhatObjectsCost(t *testing.T) {
 	for _, isBaseElsewhere := range []bool{true, false} { // a resumed snapshot's, or replayed with the entries
 		t.Run(fmt.Sprint(isBaseElsewhere), func(t *testing.T) { cost(t, isBaseElsewhere) })
@@ -71,7 +73,11 @@ func cost(t *testing.T, isBaseElsewhere bool) {
 func live(t *testing.T, db *DB, program, stays int) {
 	t.Helper()
 	ctx := t.Context()
-	for n := range 300 {
+	rounds := 300
+	if os.Getenv("KUBETAB_TIMING") != "" {
+		rounds = 65_000
+	}
+	for n := range rounds {
 		mustPut(t, db, fmt.Sprint("often", n%stays), fmt.Sprint(program, n), 0)
 		mustPut(t, db, "gone", "made", 0)
 		mustPut(t, db, "gone", "changed", 0)
