@@ -83,15 +83,19 @@ export async function show(page: Page, hash: string): Promise<void> {
 }
 
 /**
- * What axe finds wrong, in words, when what moves has come to rest: colours that fade in are none that anybody reads.
+ * What axe finds wrong, in words, while nothing moves: colours that fade in are none that anybody reads. It does not wait for
+ * what moves, because a request that is shown next would move again.
  *
  * @param rules its names of what it looks for; all by default
  */
 async function faults(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(async () => {
-    const ends = ({ effect }: Animation) => effect?.getComputedTiming().endTime !== Infinity;
-    const moving = document.getAnimations().filter(ends);
-    await Promise.allSettled(moving.map(({ finished }) => finished));
+  const still = await page.evaluateHandle(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(
+      '*, ::before, ::after { animation: none !important; transition: none !important }',
+    );
+    document.adoptedStyleSheets.push(sheet);
+    return sheet;
   });
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
@@ -99,6 +103,9 @@ async function faults(page: Page, rules?: string[]): Promise<string[]> {
       window.axe.run(document, { ...(only && { runOnly: only }), resultTypes: ['violations'] }),
     rules,
   );
+  await page.evaluate((sheet) => {
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet);
+  }, still);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
