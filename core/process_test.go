@@ -22,6 +22,7 @@ var processState = map[string]string{
 	"..queues":                          "what QuietWorkQueues remembers: upstream tells queues apart by name, and not by engine",
 	"internal/gates.process":            "upstream has one set of feature gates: New refuses an engine that needs others",
 	"internal/itemjson.buffers":         "a pool",
+	"internal/node/container.spooled":   "a number that is in the name of one file alone, whichever container's it is",
 	"internal/node.counting":            "upstream's gauges are of the process: one kubelet at a time shows its figures in them",
 	"shell.term.Devices":                "upstream's, on js/wasm: the last shell has it",
 	"shell.editor.LaunchHook":           "upstream's, on js/wasm: the last shell has it",
