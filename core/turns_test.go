@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -101,4 +102,45 @@ func TestWriteThatEndsBeforeItsTurn(t *testing.T) {
 			t.Error("the write behind it was not made")
 		}
 	})
+}
+
+// slowBody tells when its first byte is asked for, and has none until proceed is closed.
+type slowBody struct{ asked, proceed chan struct{} }
+
+func (b slowBody) Read([]byte) (int, error) {
+	b.asked <- struct{}{}
+	<-b.proceed
+	return 0, io.EOF
+}
+
+// An engine's writes take turns: the body of one too many is read when another has lost its turn, and no sooner.
+func TestEngineHasWritesTakeTurns(t *testing.T) {
+	e := sharedEngine(t)
+	limit := turnsPerThread * runtime.GOMAXPROCS(0)
+	body := slowBody{make(chan struct{}), make(chan struct{})}
+	var done sync.WaitGroup
+	began := time.Now()
+	for range limit + 1 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, loopbackHost+"/api/v1/namespaces", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		done.Go(func() {
+			response, err := e.RESTConfig().Transport.RoundTrip(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = response.Body.Close()
+		})
+	}
+	for range limit + 1 {
+		<-body.asked
+	}
+	if took := time.Since(began); took < turnLasts {
+		t.Errorf("%d writes were served at once after %v", limit+1, took)
+	}
+	close(body.proceed)
+	done.Wait()
 }
