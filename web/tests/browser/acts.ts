@@ -23,6 +23,10 @@ export function ask(page: Page, method: string, path: string, body?: unknown): P
   );
 }
 
+/** Makes a namespace by the API of a page, wherever its host has it, and returns the status. */
+export const createNamespace = (page: Page, name: string) =>
+  ask(page, 'POST', 'api/v1/namespaces', { metadata: { name } });
+
 /** Ends the line that runs in the terminal of a page, if one does. */
 export async function interrupt(page: Page): Promise<void> {
   await page.locator('.terminal textarea').focus();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, resolve } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ask, createNamespace } from './acts';
 import { controlled, filesOf, keepForOffline, launch, ready } from './browser';
 import type { Site } from './site';
 
@@ -64,18 +65,7 @@ async function host(site: string, says: boolean): Promise<Site> {
   };
 }
 
-const statusOf = (page: Page, path: string) =>
-  page.evaluate(async (asked) => (await fetch(asked)).status, path);
-
-const create = (page: Page, name: string) =>
-  page.evaluate(async (object) => {
-    const answer = await fetch('api/v1/namespaces', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: object } }),
-    });
-    return answer.status;
-  }, name);
+const statusOf = (page: Page, path: string) => ask(page, 'GET', path);
 
 /** Runs a line in the terminal on an empty screen, and waits until what is there matches. */
 async function run(page: Page, line: string, sees: RegExp): Promise<void> {
@@ -110,7 +100,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
   await other.goto(new URL(FOLDERS[1], served.url).href);
   await ready(other);
   await controlled(other);
-  expect(await create(other, 'of-the-other')).toBe(201);
+  expect(await createNamespace(other, 'of-the-other')).toBe(201);
   expect(await statusOf(other, 'api/v1/namespaces/of-the-other')).toBe(200);
   expect(await statusOf(page, 'api/v1/namespaces/of-the-other')).toBe(404);
   await other.close();

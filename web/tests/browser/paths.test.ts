@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createNamespace } from './acts';
 import { controlled, keepForOffline, launch, openPage, ready, stopServiceWorkers } from './browser';
 import { plain, type Site } from './site';
 
@@ -26,16 +27,6 @@ afterAll(async () => {
   await site?.close();
 });
 
-const create = (page: Page, name: string) =>
-  page.evaluate(async (object) => {
-    const answer = await fetch('api/v1/namespaces', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: object } }),
-    });
-    return answer.status;
-  }, name);
-
 /** Which of the copies' namespaces the API of a page has, by plain fetch. */
 const namespaces = (page: Page) =>
   page.evaluate(async () => {
@@ -60,7 +51,8 @@ async function openAll(context: BrowserContext, folders: readonly string[]): Pro
 }
 
 async function eachHasItsOwn(pages: readonly Page[]): Promise<void> {
-  for (const [i, page] of pages.entries()) expect(await create(page, `of-copy-${i}`)).toBe(201);
+  for (const [i, page] of pages.entries())
+    expect(await createNamespace(page, `of-copy-${i}`)).toBe(201);
   for (const [i, page] of pages.entries()) expect(await namespaces(page)).toEqual([`of-copy-${i}`]);
 }
 
