@@ -154,6 +154,7 @@ test('a script in a Pod, which ends with it', { skip }, async (t) => {
   await send('DELETE', `${path}/ended?gracePeriodSeconds=0`);
   let since = 0;
   await until('the engine rests', async () => {
+    // A time to measure, and not to wait for something: a searching engine runs through all of it.
     await new Promise((done) => setTimeout(done, 400));
     const { all } = await ran();
     since += all;
