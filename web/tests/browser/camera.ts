@@ -51,6 +51,7 @@ export class Camera {
     for (const size of sizes) {
       const [width, height] = SIZES[size];
       await page.setViewportSize({ width, height });
+      await drawn(page);
       if (size === 'phone' && typeof phone === 'string') {
         await page.locator('.phone-tabs').getByText(phone, { exact: true }).click();
       } else if (size === 'phone' && phone) {
@@ -61,6 +62,7 @@ export class Camera {
       if (over > 0) wrong.push(`${over} pixels stick out`);
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme });
+        await drawn(page);
         await picture(page, `${prefix}${name}-${theme}-${size}`);
         const rules = theme === themes[0] ? undefined : ['color-contrast'];
         wrong.push(...(await faults(page, rules)).map((each) => `${theme}: ${each}`));
@@ -73,6 +75,16 @@ export class Camera {
     await show(page, place || '#cluster');
     expect(found, name).toEqual([]);
   }
+}
+
+/**
+ * Waits for two frames: in the first the page hears of another size or theme, in the second what it did about it is there.
+ * Before that a terminal has the colours and the height that it had.
+ */
+async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
 }
 
 /** Goes to a view by its fragment. */
@@ -106,7 +118,9 @@ async function faults(page: Page, rules?: string[]): Promise<string[]> {
   await page.evaluate((sheet) => {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet);
   }, still);
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
 }
 
 declare global {
