@@ -175,8 +175,8 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return err
 	})
 	outside, inside = guard.wrap(outside, false), guard.wrap(inside, true)
-	writes := newTurns()
-	outside, inside = writes.wrap(outside, false), writes.wrap(inside, true)
+	turns := newTurns()
+	outside, inside = turns.wrap(outside, false), turns.wrap(inside, true)
 	if cfg.Requests != nil {
 		outside, inside = cfg.Requests.Wrap(outside, false), cfg.Requests.Wrap(inside, true)
 	}

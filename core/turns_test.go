@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,11 +40,12 @@ func crowd(t *testing.T, n int, takes time.Duration, request func() *http.Reques
 	return most
 }
 
-func TestWritesTakeTurns(t *testing.T) {
+func TestRequestsTakeTurns(t *testing.T) {
+	const pods = "/api/v1/namespaces/default/pods"
 	limit := turnsPerThread * runtime.GOMAXPROCS(0)
-	from := func(method, agent string) func() *http.Request {
+	from := func(method, path, agent string) func() *http.Request {
 		return func() *http.Request {
-			r := httptest.NewRequest(method, "/api/v1/namespaces/default/pods", nil)
+			r := httptest.NewRequest(method, path, nil)
 			r.Header.Set("User-Agent", agent)
 			return r
 		}
@@ -53,11 +55,14 @@ func TestWritesTakeTurns(t *testing.T) {
 		takes   time.Duration
 		most    int
 	}{
-		"a controller's":                       {from("POST", userAgent(controllerManager)+"/replicaset-controller"), 10 * time.Millisecond, limit},
-		"kubectl's":                            {from("PATCH", "kubectl/v1.37.0"), 10 * time.Millisecond, limit},
-		"what is read does not wait":           {from("GET", userAgent(controllerManager)), 10 * time.Millisecond, 500},
-		"the server does not wait for itself":  {from("POST", userAgent(apiServerAgent)), 10 * time.Millisecond, 500},
-		"what waits for others loses its turn": {from("POST", "kubectl/v1.37.0"), time.Hour, 500},
+		"a controller's writes":                {from("POST", pods, userAgent(controllerManager)+"/replicaset-controller"), 10 * time.Millisecond, limit},
+		"kubectl's writes":                     {from("PATCH", pods, "kubectl/v1.37.0"), 10 * time.Millisecond, limit},
+		"a page's reads":                       {from("GET", pods, "Mozilla/5.0"), 10 * time.Millisecond, limit},
+		"a page's reads of a group":            {from("GET", "/apis/apps/v1/deployments", "Mozilla/5.0"), 10 * time.Millisecond, limit},
+		"a controller does not wait to read":   {from("GET", pods, userAgent(controllerManager)), 10 * time.Millisecond, 500},
+		"who asks how the server is":           {from("GET", "/readyz", "Mozilla/5.0"), 10 * time.Millisecond, 500},
+		"the server does not wait for itself":  {from("POST", pods, userAgent(apiServerAgent)), 10 * time.Millisecond, 500},
+		"what waits for others loses its turn": {from("POST", pods, "kubectl/v1.37.0"), time.Hour, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,6 +72,33 @@ func TestWritesTakeTurns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A watch has its turn until it begins, and its writer can still do what the server's can.
+func TestWatchesGiveTheirTurnsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const watches = 500
+		var begun atomic.Int32
+		end := make(chan struct{})
+		began := time.Now()
+		h := newTurns().wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			begun.Add(1)
+			<-end
+		}), false)
+		var done sync.WaitGroup
+		for range watches {
+			r := httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=1", nil)
+			done.Go(func() { h.ServeHTTP(&responseWriter{header: http.Header{}, wrote: make(chan struct{})}, r) })
+		}
+		synctest.Wait()
+		if n, took := begun.Load(), time.Since(began); n != watches || took != 0 {
+			t.Errorf("%d of %d watches had begun after %v", n, watches, took)
+		}
+		close(end)
+		done.Wait()
+	})
 }
 
 // A write whose client goes while it waits is not made, and takes no turn from others.

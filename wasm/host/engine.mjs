@@ -52,7 +52,7 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
   if (!existsSync(wasm)) throw new EngineError(`${wasm}: there is no module; make wasm builds it`);
   await import(pathToFileURL(join(dirname(wasm), 'wasm_exec.js')).href);
   engine.captureOutput();
-  new MemoryFiles().install(globalThis, config.toBeFrozen ? { turn: Infinity } : {});
+  new MemoryFiles().install(globalThis);
   globalThis.kubetabHost = engine.host(JSON.stringify(config), kept, earlier);
   const bytes = await readFile(wasm);
   const module = await WebAssembly.compile(bytes);

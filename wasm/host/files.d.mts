@@ -2,7 +2,7 @@
 export class MemoryFiles {
   cwd: string;
   /** Call after wasm_exec.js has been loaded and before the program runs. */
-  install(scope: object, options?: { readonly turn?: number }): void;
+  install(scope: object): void;
 }
 
 /** Resolves a path as POSIX does, from `from` where it is relative. */

@@ -1,10 +1,8 @@
 // The files of the Go program: a small file system in memory, in the shape of node's `fs` that Go's wasm_exec.js
 // expects. It is the same in the page's worker and under Node, where the real disk is never touched.
 //
-// Go calls each function with a callback, and goes on in it at once unless JavaScript has waited for long: see `install`.
+// Go calls each function with a callback, which is called before the function returns.
 // Errors are given by their codes. Standard output and error are not files here: they stay what wasm_exec.js made of them.
-
-import { soon } from '../boundary/timers.mjs';
 
 const TYPE = 0o170000;
 const FOLDER = 0o040000;
@@ -26,9 +24,6 @@ const NODE_BYTES = 1024;
 
 // How much room a file keeps that nobody writes to.
 const SLACK_BYTES = 1024 * 1024;
-
-// How long Go may go on in callbacks before JavaScript has its turn, in ms: as long as one of Go's turns.
-const TURN_MS = 8;
 
 // The largest piece that crypto.getRandomValues fills.
 const RANDOM_BYTES = 65536;
@@ -354,29 +349,13 @@ export class MemoryFiles {
    * Puts the files in the place of what wasm_exec.js has put on `scope`, whose writes to standard output and error are
    * left to it. Must be called after wasm_exec.js has been loaded and before the program runs.
    *
-   * A callback within the call is a call into Go inside of one that has not returned. Go's turn begins anew with it (see
-   * runtime/lock_js.go in wasm/patch), so a program that writes a file piece by piece would have JavaScript wait for the
-   * whole file: no request, timer or Ctrl-C would arrive. Calls beyond `turn` are therefore answered in a task of their own.
-   * What goes to standard output and error is answered at once all the same. A handler of a call from JavaScript may log, or
-   * wait for somebody who does, and Go does not return to JavaScript before it has ended.
+   * Go goes on in each callback at once, and still gives way when its turn is over: a call into Go inside of one that has not
+   * returned is part of the turn around it (runtime/lock_js.go in wasm/patch).
    *
    * @param {object} scope globalThis
-   * @param {object} [options]
-   * @param {number} [options.turn] how long after the first of them calls are answered at once, until Go has returned to
-   *   JavaScript, in ms. Infinity is for a program whose every step must be the same when it runs again
    */
-  install(scope, { turn = TURN_MS } = {}) {
+  install(scope) {
     const standard = scope.fs;
-    let began; // when the first call came since Go was called
-    const answer = (done, ...result) => {
-      const now = performance.now();
-      if (began === undefined) {
-        began = now;
-        queueMicrotask(() => (began = undefined)); // which waits until Go has returned
-      }
-      if (now - began < turn) done(...result);
-      else soon(() => done(...result));
-    };
     const fs = { constants, writeSync: (fd, bytes) => standard.writeSync(fd, bytes) };
     for (const [name, call] of Object.entries(this.#functions)) {
       fs[name] = (...args) => {
@@ -387,9 +366,9 @@ export class MemoryFiles {
           result = call(...args);
         } catch (error) {
           if (!error.code) throw error;
-          return answer(done, error);
+          return done(error);
         }
-        answer(done, null, result);
+        done(null, result);
       };
     }
     scope.fs = fs;

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { MemoryFiles, resolvePath } from './files.mjs';
 
-// Calls are answered at once, unless told otherwise.
-function memory(options = { turn: Infinity }) {
+function memory() {
   const scope = { fs: { writeSync: () => 0 }, process: {} };
-  new MemoryFiles().install(scope, options);
+  new MemoryFiles().install(scope);
   return scope;
 }
 
@@ -247,36 +246,4 @@ test('devices have no end', () => {
   assert.ok(new Set(buffer).size > 200);
   assert.equal(read('/dev/null'), 0);
   assert.equal(call('write', call('open', '/dev/zero', O_WRONLY | O_CREAT | O_TRUNC, 0), buffer, 0, buffer.length, null), buffer.length);
-});
-
-test('a program that does nothing but use files lets JavaScript have its turn', async () => {
-  const { fs } = memory({});
-  let hasHadItsTurn = false;
-  setImmediate(() => (hasHadItsTurn = true)); // as a message that has come
-  let calls = 0;
-  // What Go does: it goes on with what a call has answered, and calls again.
-  for (const began = performance.now(); !hasHadItsTurn; ) {
-    assert.ok(performance.now() - began < 60_000, 'JavaScript has not had its turn');
-    let answered = false;
-    let goOn = () => (answered = true);
-    fs.stat('/tmp', (error) => {
-      assert.equal(error, null);
-      calls++;
-      goOn();
-    });
-    if (!answered) await new Promise((resolve) => (goOn = resolve));
-  }
-  assert.ok(calls > 1, 'the first calls are answered at once');
-});
-
-test('what goes to standard output and error is answered within the call, whatever else waits for a task', async () => {
-  const scope = memory({ turn: 0 });
-  const answered = [];
-  const ended = new Promise((end) => {
-    scope.fs.mkdir('/tmp/late', 0o755, () => end(answered.push('mkdir')));
-  });
-  for (const fd of [1, 2]) scope.fs.write(fd, new Uint8Array(1), 0, 1, null, () => answered.push(fd));
-  assert.deepEqual(answered, [1, 2]);
-  await ended;
-  assert.deepEqual(answered, [1, 2, 'mkdir']);
 });

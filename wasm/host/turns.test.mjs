@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sit } from './seat.mjs';
-import { root, until } from './testengine.mjs';
+import { buildTestEngine, root, until } from './testengine.mjs';
 
 const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const snapshot = join(built, 'kubetab.snapshot');
@@ -16,30 +16,37 @@ const skip = (!existsSync(snapshot) && 'there is no snapshot') || (!existsSync('
 /** How long the thread may be held at once, in ms of the thread: 50 on a quiet machine, and what compiles or collects garbage. */
 const MOST = 200;
 
+/** The engine that the tests share. */
 let engine;
-let log = '';
 let url;
 
 before(async () => {
   if (skip) return;
-  const held = join(import.meta.dirname, 'held.mjs');
-  engine = spawn(process.execPath, ['--import', held, 'wasm/host/serve.mjs', '--wasm', `${built}/kubetab.wasm`, '--snapshot', snapshot], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  engine.stderr.on('data', (text) => (log = (log + text).slice(-10_000)));
-  url = await new Promise((found, reject) => {
-    engine.stdout.once('data', (text) => found(String(text).trim().split(' ')[1]));
-    engine.once('close', (code) => reject(new Error(`ended with ${code}: ${log}`)));
-  });
+  engine = await spawned('--wasm', `${built}/kubetab.wasm`, '--snapshot', snapshot);
+  url = engine.url;
 });
 after(() => engine?.kill());
 
-/** @returns {Promise<{longest: number, all: number}>} for how long the engine has run since the last call, at once and in all, in ms */
-async function ran() {
-  const answer = once(engine, 'message');
-  engine.send('');
-  return (await answer)[0];
+/**
+ * Starts an engine in a process of its own. Its ran() tells for how long it has run since the last call, at once and in all, in ms.
+ *
+ * @returns {Promise<{url: string, ran(): Promise<{longest: number, all: number}>, log(): string, kill(): void}>}
+ */
+async function spawned(...args) {
+  const held = join(import.meta.dirname, 'held.mjs');
+  const child = spawn(process.execPath, ['--import', held, 'wasm/host/serve.mjs', ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  let log = '';
+  child.stderr.on('data', (text) => (log = (log + text).slice(-10_000)));
+  const url = await new Promise((found, reject) => {
+    child.stdout.once('data', (text) => found(String(text).trim().split(' ')[1]));
+    child.once('close', (code) => reject(new Error(`ended with ${code}: ${log}`)));
+  });
+  const ran = async () => {
+    const answer = once(child, 'message');
+    child.send('');
+    return (await answer)[0];
+  };
+  return { url, ran, log: () => log, kill: () => child.kill() };
 }
 
 async function send(method, path, body, type = 'application/json') {
@@ -60,13 +67,18 @@ async function create(path, body) {
  */
 async function givesWay(t, work) {
   await work();
-  await ran();
+  await engine.ran();
   await work();
+  await wasGivenWay(t, engine);
+  assert.equal((await send('GET', '/readyz')).body, 'ok', engine.log());
+}
+
+/** Fails unless an engine has taken much of its thread since it was asked last, and never much at once. */
+async function wasGivenWay(t, { ran }) {
   const { longest, all } = await ran();
   t.diagnostic(`the engine ran for ${all.toFixed()} ms, ${longest.toFixed()} at once`);
   assert.ok(all > 1.5 * MOST, `it took ${all} ms: too little to hold the thread for too long`);
   assert.ok(longest < MOST, `the thread was held for ${longest} ms of ${all}`);
-  assert.equal((await send('GET', '/readyz')).body, 'ok', log);
 }
 
 const NUMBERS = JSON.stringify(Array.from({ length: 300 }, (_, i) => i));
@@ -150,13 +162,13 @@ test('a script in a Pod, which ends with it', { skip }, async (t) => {
   });
   await pod('ended', 20_000_000); // more than a second
   assert.ok(await searches('ended'));
-  await ran();
+  await engine.ran();
   await send('DELETE', `${path}/ended?gracePeriodSeconds=0`);
   let since = 0;
   await until('the engine rests', async () => {
     // A time to measure, and not to wait for something: a searching engine runs through all of it.
     await new Promise((done) => setTimeout(done, 400));
-    const { all } = await ran();
+    const { all } = await engine.ran();
     since += all;
     return all < 20;
   });
@@ -173,5 +185,23 @@ test('patterns in the terminal', { skip }, async (t) => {
     // A stack as deep as the pattern ended the engine.
     assert.match(await seat.runs("p='@('; for i in {1..19}; do p=$p$p; done; [[ a == $p ]]"), /the pattern is too complex/);
   };
-  await givesWay(t, plays);
+  await givesWay(t, async () => {
+    for (let i = 0; i < 3; i++) await plays();
+  });
+});
+
+// A line of the log is a call of JavaScript, which calls Go before it returns.
+test('what writes to the log without end', { skip }, async (t) => {
+  const logging = await spawned('--wasm', buildTestEngine());
+  t.after(logging.kill);
+  const open = []; // a response that nobody knows is cancelled
+  for (let i = 0; i < 3; i++) open.push(await fetch(`${logging.url}/busy/logging`));
+  const answers = async (count) => {
+    for (let i = 0; i < count; i++) assert.equal(await (await fetch(`${logging.url}/readyz`)).text(), 'ok');
+  };
+  await answers(10); // while V8 compiles
+  await logging.ran();
+  await answers(30);
+  await wasGivenWay(t, logging);
+  for (const { body } of open) await body.cancel();
 });

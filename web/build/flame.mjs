@@ -3,7 +3,8 @@
 //   node web/build/flame.mjs [--rounds 300] [--rate 5] [WHAT...]
 //
 // WHAT is start (a visit of who was here before, until the cluster is ready), get or create (of ConfigMaps by fetch, one
-// after the other), or a line for the terminal, which is played three times: the first time costs what was never called.
+// after the other), watches (2,000 begun at once), or a line for the terminal, which is played three times: the first time
+// costs what was never called.
 //
 // Run it in the folder of the project, built, with build/flame/names.json (make flame writes it). Of each WHAT and each
 // thread a profile is left in build/flame, which the developer tools of browsers and speedscope show as a flame graph.
@@ -28,7 +29,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const rate = Number(values.rate);
 if (!(rounds > 0 && rate > 0)) {
-  console.error('usage: flame [--rounds 300] [--rate 5] [start|get|create|LINE...]');
+  console.error('usage: flame [--rounds 300] [--rate 5] [start|get|create|watches|LINE...]');
   process.exit(2);
 }
 const whats = positionals.length
@@ -79,6 +80,11 @@ async function look(what, page) {
     return;
   }
   await ready(page);
+  if (what === 'watches') {
+    const profiles = await page.profile(rate, () => page.evaluate(beginWatches, 2000));
+    await report(what, profiles);
+    return;
+  }
   if (what !== 'get' && what !== 'create') {
     await openTerminal(page);
     for (const time of ['first', 'second', 'third']) {
@@ -98,6 +104,11 @@ async function look(what, page) {
   // Once more for the profile alone: a profiler takes its share of each hop.
   const profiled = () => page.evaluate(askMany, what, rounds, what === 'get' ? 'got' : 'profiled');
   await report(`${rounds} of ${what}`, await page.profile(rate, profiled));
+}
+
+/** Runs in the page: begins watches, and resolves when all have begun. */
+async function beginWatches(n) {
+  await Promise.all(Array.from({ length: n }, () => fetch('api/v1/pods?watch=true')));
 }
 
 /** Runs in the page: asks for, or creates, n ConfigMaps, and tells the mean of each hop in milliseconds. */

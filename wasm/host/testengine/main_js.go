@@ -138,6 +138,7 @@ func handleBusy(mux *http.ServeMux) {
 			"recursion":  func() { littering(1000) },
 			"collecting": func() { heap = grow(heap, 1<<20); runtime.GC() },
 			"files":      func() { _ = os.WriteFile("/tmp/busy", make([]byte, 4096), 0o600) },
+			"logging":    func() { fmt.Fprintln(os.Stderr, "busy") },
 			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
 			// Neither allocates.
 			"calls":    func() { _ = depth(20) },

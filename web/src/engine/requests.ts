@@ -4,6 +4,7 @@ import { Acknowledged, acknowledges } from './acknowledged';
 import { Answer } from './answer';
 import type { Outbox } from './outbox';
 import type { KubetabEngine } from './seam';
+import { type Turn, Turns } from './turns';
 
 /**
  * The requests in flight. A party numbers its own requests, and Go has one number for each request of all parties. Go
@@ -13,7 +14,7 @@ import type { KubetabEngine } from './seam';
  */
 export class Requests {
   readonly #live = new Map<number, InFlight>();
-  readonly #parties = new Map<Outbox, Map<number, InFlight>>();
+  readonly #parties = new Map<Outbox, Party>();
   readonly #caughtUp: () => Promise<void> | null;
   #lastId = 0;
 
@@ -29,7 +30,7 @@ export class Requests {
   /** @param outbox of the party, by which it is known; see `cancelAllOf` */
   begin(engine: KubetabEngine, message: BeginRequest, outbox: Outbox): void {
     const id = ++this.#lastId;
-    const theirs = this.#of(outbox);
+    const { theirs, turns } = this.#of(outbox);
     const { method, url, headers, body, window } = message;
     const told = acknowledges(method, url) ? new Acknowledged(outbox, this.#caughtUp) : outbox;
     const request: InFlight = {
@@ -38,15 +39,17 @@ export class Requests {
       outbox,
       answer: new Answer(message.id, told),
       theirId: message.id,
+      begin: () => engine.request(id, method, url, headers.flat().join('\n'), body, window),
     };
     this.#live.set(id, request);
     theirs.set(message.id, request);
-    engine.request(id, method, url, headers.flat().join('\n'), body, window);
+    if (waits(message)) turns.take(request);
+    else request.begin();
   }
 
   /** What a party says of a request that it has begun; of one that is over it may not know yet. */
   tell(message: ToExchange, outbox: Outbox): void {
-    const request = this.#parties.get(outbox)?.get(message.id);
+    const request = this.#parties.get(outbox)?.theirs.get(message.id);
     if (!request) return;
     const { id, engine } = request;
     switch (message.type) {
@@ -70,11 +73,12 @@ export class Requests {
 
   /** Ends every request of a party that is gone. */
   cancelAllOf(outbox: Outbox): void {
-    const theirs = this.#parties.get(outbox);
+    const party = this.#parties.get(outbox);
     this.#parties.delete(outbox);
-    for (const { id, engine } of theirs?.values() ?? []) {
-      this.#live.delete(id);
-      engine.cancel(id);
+    for (const request of party?.theirs.values() ?? []) {
+      this.#live.delete(request.id);
+      party?.turns.giveBack(request);
+      request.engine.cancel(request.id);
     }
   }
 
@@ -91,7 +95,10 @@ export class Requests {
     for (let i = 0; i + 1 < headers.length; i += 2) {
       pairs.push([headers[i] as string, headers[i + 1] as string]);
     }
-    this.#live.get(id)?.answer.head(status, pairs);
+    const request = this.#live.get(id);
+    if (!request) return;
+    request.answer.head(status, pairs);
+    this.#giveBack(request);
   }
 
   chunk(id: number, bytes: Uint8Array<ArrayBuffer>): void {
@@ -117,21 +124,41 @@ export class Requests {
     request?.outbox.post({ type: 'pull', id: request.theirId });
   }
 
-  #of(outbox: Outbox): Map<number, InFlight> {
+  #of(outbox: Outbox): Party {
     const known = this.#parties.get(outbox);
     if (known) return known;
-    const theirs = new Map<number, InFlight>();
-    this.#parties.set(outbox, theirs);
-    return theirs;
+    const party: Party = { theirs: new Map(), turns: new Turns() };
+    this.#parties.set(outbox, party);
+    return party;
   }
 
-  #over({ id, outbox, theirId }: InFlight): void {
+  #over(request: InFlight): void {
+    const { id, outbox, theirId } = request;
     this.#live.delete(id);
-    this.#parties.get(outbox)?.delete(theirId);
+    this.#parties.get(outbox)?.theirs.delete(theirId);
+    this.#giveBack(request);
+  }
+
+  #giveBack(request: InFlight): void {
+    this.#parties.get(request.outbox)?.turns.giveBack(request);
   }
 }
 
-interface InFlight {
+/**
+ * Whether a request waits for its turn. Who asks how the server is does not, and neither does one whose body comes in pieces:
+ * the first is on its way.
+ */
+function waits({ url, body }: BeginRequest): boolean {
+  return /^\/apis?\//.test(url) && body !== 'follows';
+}
+
+interface Party {
+  /** Its requests in flight by its own numbers. */
+  readonly theirs: Map<number, InFlight>;
+  readonly turns: Turns;
+}
+
+interface InFlight extends Turn {
   readonly id: number;
   /** The engine it was given to: after a restart another one runs. */
   readonly engine: KubetabEngine;

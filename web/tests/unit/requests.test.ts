@@ -45,7 +45,7 @@ function setUp(caughtUp?: () => Promise<void> | null) {
     };
     requests.begin(engine, message, party.outbox);
   };
-  return { calls, requests, begin };
+  return { calls, requests, engine, begin };
 }
 
 /** One of those that ask, and what it was told. */
@@ -115,6 +115,40 @@ test('what a party says reaches the request it has begun, and no other', () => {
   ]);
   requests.pull(1);
   expect(a.told).toEqual([{ type: 'pull', id: 1 }]);
+});
+
+test('a crowd of one party waits for its turns, and another party does not', async () => {
+  const { calls, requests, begin } = setUp();
+  const [crowd, other] = [new Party(), new Party()];
+  const url = '/api/v1/pods?watch=true';
+  const begun = () => calls.filter(([name]) => name === 'request').map(([, id]) => id);
+  for (let i = 1; i <= 100; i++) begin(crowd, i, null, 'GET', url);
+  begin(other, 1, null, 'GET', url);
+  begin(crowd, 101, null, 'GET', '/readyz');
+  begin(crowd, 102, 'follows', 'POST', '/api/v1/namespaces');
+  const first = [1, 2, 3, 4, 5, 6, 7, 8, 101, 102, 103];
+  expect(begun()).toEqual(first);
+  // A watch gives its turn back when its answer begins; one that was cancelled while it waited is never begun.
+  requests.tell({ type: 'cancel', id: 9 }, crowd.outbox);
+  requests.head(1, 200, []);
+  await new Promise((done) => setImmediate(done));
+  expect(begun()).toEqual([...first, 10]);
+  requests.cancelAllOf(crowd.outbox);
+  await new Promise((done) => setImmediate(done));
+  expect(begun()).toEqual([...first, 10]);
+  expect(requests.count).toBe(1);
+});
+
+test('what Go answers at once leaves its turn to the next', () => {
+  const { calls, requests, engine, begin } = setUp();
+  const party = new Party();
+  engine.request = (id) => {
+    calls.push(['request', id]);
+    requests.head(id, 200, []);
+    requests.end(id);
+  };
+  for (let i = 1; i <= 100; i++) begin(party, i, null, 'GET', '/api/v1/pods');
+  expect(calls).toHaveLength(100);
 });
 
 test('only the requests of a party that is gone are cancelled', () => {
