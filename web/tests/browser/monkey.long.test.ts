@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, interrupt, shellAnswers, terminalOf } from './acts';
 import { launch, openPage } from './browser';
 import {
+  type Asked,
   answersOf,
   beginProbe,
   ENDLESS,
   expectQuick,
   MEASURES,
+  now,
   probeOf,
   summary,
   typeInto,
@@ -46,8 +48,24 @@ let tabs: Page[] = [];
 const there = new Set<string>();
 const gone = new Set<string>();
 let turn = 0;
-/** What was done, for whoever looks for the reason of a failure. */
-const played: string[] = [];
+/** What was done and when, by the watcher's clock, for whoever looks for the reason of a failure. */
+const played: { at: number; what: string }[] = [];
+
+async function note(what: string): Promise<void> {
+  played.push({ at: await now(watcher), what });
+}
+
+/** The answers that took longest, each with what was done last before it came. */
+function slowest(asked: readonly Asked[], most = 8): string {
+  return [...asked]
+    .sort((a, b) => b.took - a.took)
+    .slice(0, most)
+    .map(({ at, took }) => {
+      const before = played.filter((done) => done.at < at + took).slice(-4);
+      return `${took.toFixed()} ms: ${before.map(({ what }) => what).join(' | ')}`;
+    })
+    .join('\n');
+}
 
 beforeAll(async () => {
   console.log(`the monkey plays ${MINUTES} minutes; SEED=${SEED} plays the same`);
@@ -86,7 +104,7 @@ async function reload(): Promise<void> {
 async function typeLine(): Promise<void> {
   const page = one(tabs);
   const line = one(ENDLESS);
-  played.push(`tab ${tabs.indexOf(page)}: ${line}`);
+  await note(`tab ${tabs.indexOf(page)}: ${line}`);
   await typeInto(page, `${line}\n`);
   const until = (await answersOf(watcher)) + 1 + below(20);
   await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(until);
@@ -135,11 +153,16 @@ test(
     while (Date.now() < end) {
       if (tabs.length === 0) await open();
       const action = one(ACTIONS);
-      played.push(action.name);
+      await note(action.name);
       try {
         await action();
       } catch (error) {
-        console.error(played.slice(-40).join('\n'));
+        console.error(
+          played
+            .slice(-40)
+            .map(({ what }) => what)
+            .join('\n'),
+        );
         throw new Error(`action ${actions}, ${action.name}, with SEED=${SEED}`, { cause: error });
       }
       actions++;
@@ -156,6 +179,7 @@ test(
     console.log(
       `${actions} actions, ${there.size} objects made and ${gone.size} deleted; ${summary(asked)}`,
     );
+    console.log(slowest(asked));
     if (MEASURES) expectQuick(asked);
   },
   (MINUTES + 20) * 60_000,

@@ -49,14 +49,42 @@ test('a first visit begins the first lesson', async () => {
   await told();
 });
 
-test('a first visit is ready and shows the nodes without what comes soon', async (t) => {
+test('a first visit is ready, shows the nodes and answers kubectl without what comes soon', async (t) => {
   // 4 MB, for which a visitor far away would wait two seconds more: for one function that first.txt does not name.
   const site = await plain({ hasPart: () => false });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
   await page.goto(site.url);
+  await asksKubectl(page);
   await ready(page);
   await page.getByText('node-1').first().waitFor();
+});
+
+test('a line that was typed before the engine was ready is answered before views ask for what they show', async (t) => {
+  const gate = new Gate();
+  t.onTestFinished(() => gate.open());
+  gate.close();
+  const site = await plain({ gate });
+  t.onTestFinished(() => site.close());
+  const page = await visitor.context.newPage();
+  await page.goto(site.url);
+  await page.locator('.terminal textarea').focus();
+  await page.keyboard.type('kubectl get namespaces\n');
+  gate.open();
+  await page.getByText('node-1').first().waitFor();
+  const log = await page.evaluate(async () => {
+    const response = await window.kubetab.direct?.request('/kubetab/requests');
+    return (await response?.text()) ?? '';
+  });
+  const paths = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { from: string; path: string })
+    .map(({ from, path }) => `${from} ${path}`);
+  const list = paths.findIndex((each) => each.startsWith('kubectl /api/v1/namespaces?'));
+  const watch = paths.findIndex((each) => each.startsWith('view /api/v1/nodes?watch='));
+  expect(list, paths.join('\n')).toBeGreaterThan(-1);
+  expect(watch, paths.join('\n')).toBeGreaterThan(list);
 });
 
 test('what comes soon is asked for again after the connection was lost', async (t) => {

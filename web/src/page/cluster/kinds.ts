@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { askAsAdmin } from '../engine/ask';
 import { ready } from '../engine/cluster';
+import { mayShow } from '../engine/first-moments';
 import { once } from '../parts/once';
 import { hold, metadata } from './watch';
 
@@ -76,8 +77,8 @@ export const followKinds = once(() => {
     // Discovery follows the definition by a moment.
     timer = setTimeout(() => void refresh(), 400);
   };
-  ready.subscribe((isReady) => {
-    if (isReady) void refresh();
+  mayShow.subscribe((may) => {
+    if (may) void refresh();
   });
   for (const path of [
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',

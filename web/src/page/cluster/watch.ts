@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { identity } from '../control/identity';
 import { ask, refused } from '../engine/ask';
-import { ready } from '../engine/cluster';
+import { mayShow } from '../engine/first-moments';
 import { framesOf } from '../engine/frames';
 import { onRecord } from '../requests/log';
 import { Refusals } from './refusals';
@@ -129,11 +129,11 @@ export class Watch<T> {
       // Another identity sees other things; another engine has other things.
       let who = identity.value;
       this.#unsubscribe = [
-        ready.subscribe((isReady) => this.#restart(isReady)),
+        mayShow.subscribe((may) => this.#restart(may)),
         identity.subscribe((now) => {
           if (now === who) return;
           who = now;
-          this.#restart(ready.value);
+          this.#restart(mayShow.value);
         }),
       ];
     }
@@ -152,12 +152,12 @@ export class Watch<T> {
     };
   }
 
-  #restart(isReady: boolean): void {
+  #restart(mayBegin: boolean): void {
     this.#stop?.abort();
     this.#stop = null;
     this.#items = new Map();
-    this.#set(isReady ? 'loading' : 'waiting');
-    if (!isReady) return;
+    this.#set(mayBegin ? 'loading' : 'waiting');
+    if (!mayBegin) return;
     this.#stop = new AbortController();
     void this.#run(this.#stop.signal);
   }

@@ -39,6 +39,11 @@ export class Ahead {
     this.#paper = paper;
   }
 
+  /** Whether there is a line that the shell will run. */
+  get hasLine(): boolean {
+    return this.#keys.includes('\r');
+  }
+
   get offer(): string {
     return this.#offer;
   }

@@ -1,6 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { suffixOf } from '../../client/cluster-names';
 import { directApi, engineState, untilReady } from '../engine/cluster';
+import { typedAhead } from '../engine/first-moments';
 import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
@@ -97,6 +98,8 @@ export class Session {
   readonly #gone = new AbortController();
   #connection: Connection | null = null;
   readonly #ahead: Ahead;
+  /** How many lines that were typed ahead the shell has yet to read. */
+  #unread = 0;
   /** Why the engine has refused a shell, as it was last said. */
   #refusal = '';
   #shown = '';
@@ -120,8 +123,12 @@ export class Session {
 
   /** What was typed, on this keyboard or by the page. */
   type(keys: string): void {
-    if (this.#connection) this.#connection.type(keys);
-    else this.#ahead.type(keys);
+    if (this.#connection) {
+      this.#connection.type(keys);
+      return;
+    }
+    this.#ahead.type(keys);
+    typedAhead.value = this.#ahead.hasLine;
   }
 
   resize(): void {
@@ -155,6 +162,7 @@ export class Session {
     removeEventListener('pagehide', this.#keep);
     this.#gone.abort();
     this.#connection?.leave();
+    typedAhead.value = false;
     if (session === this) session = null;
   }
 
@@ -225,6 +233,8 @@ export class Session {
     tabStorage.keepText(ID, connection.id);
     connection.begin();
     const keys = this.#ahead.take();
+    this.#unread = keys.split('\r').length - 1;
+    typedAhead.value = this.#unread > 0;
     if (keys !== '') connection.type(keys);
   }
 
@@ -236,12 +246,14 @@ export class Session {
     batch(() => {
       lines.value += entries;
       prompting.value = this.#reading.isReading;
+      this.#unread -= entries;
+      if (this.#unread <= 0 && prompting.value) typedAhead.value = false;
     });
   }
 
   #ended(why: 'left' | 'lost'): void {
     this.#connection = null;
-    prompting.value = false;
+    prompting.value = typedAhead.value = false;
     this.#shown = '';
     tabStorage.keepText(ID, null);
     pendingEdits.value = [];

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { mayPrepare } from '../../engine/first-moments';
 import { go } from '../../frame/route';
 import { collectionPath, idOf, type Kind, kinds } from '../kinds';
 import { namespace } from '../namespace';
@@ -86,7 +87,10 @@ const META = metadata<KubeObject>();
 
 /** Counted by a watch of metadata only. */
 function KindButton({ kind, isChosen }: { kind: Kind; isChosen: boolean }) {
-  const { items, state } = useWatch(collectionPath(kind, namespace.value), META);
+  const { items, state } = useWatch(
+    mayPrepare.value ? collectionPath(kind, namespace.value) : null,
+    META,
+  );
   return (
     <button
       type="button"

@@ -10,6 +10,7 @@ import { EditorState, type Extension, type Text } from '@codemirror/state';
 import { type EditorView, hoverTooltip, keymap, type Tooltip } from '@codemirror/view';
 import { kinds } from '../../cluster/kinds';
 import { ready } from '../../engine/cluster';
+import { untilMayPrepare } from '../../engine/first-moments';
 import { words } from '../words';
 import { parseFile } from './documents';
 import { schemaOf } from './openapi';
@@ -238,6 +239,7 @@ async function lint(view: EditorView): Promise<readonly Diagnostic[]> {
     }
     const { apiVersion, kind } = document.object ?? {};
     if (document.errors.length > 0 || !apiVersion || !kind || !ready.value) continue;
+    await untilMayPrepare();
     const schema = await schemaOf(apiVersion, kind).catch(() => null);
     if (schema) found.push(...(await validate(document, schema)));
   }
