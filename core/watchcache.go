@@ -84,9 +84,35 @@ func (c *watchCaches) decorator(
 	return served, sync.OnceFunc(func() {
 		leave()
 		delegator.Stop()
-		cached.Stop()
+		stopCache(cached)
 		closeStore()
 	}), nil
+}
+
+// stopLimit is how long a cache has to stop by itself.
+const stopLimit = time.Second
+
+// stopCache stops a cache. Upstream's Stop ends the goroutine that takes events from the
+// reflector, and waits for the reflector: one that is about to hand over an event, to a
+// channel that is full, would wait for ever. What it has is taken then.
+func stopCache(cached *cacher.Cacher) {
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		cached.Stop()
+	}()
+	for wait := stopLimit; ; wait = 10 * time.Millisecond {
+		select {
+		case <-stopped:
+			return
+		case <-time.After(wait):
+		}
+		field := reflect.ValueOf(cached).Elem().FieldByName("incoming")
+		incoming := reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
+		for taken := true; taken; {
+			_, taken = incoming.TryRecv()
+		}
+	}
 }
 
 // watchedFrom lets the store answer watches from where it knows that objects have come and

@@ -21,6 +21,7 @@ import { shareIdentity } from './control/terminal-identity';
 import { offerDeveloper } from './developer';
 import { showEmbedded } from './embed/show';
 import { openCluster, ready } from './engine/cluster';
+import { followFirstMoments } from './engine/first-moments';
 import { clusterHere, isEmbedded } from './engine/here';
 import { Page } from './frame/page/Page';
 import { followRoute } from './frame/route';
@@ -40,6 +41,7 @@ else openWorkbench();
 function openWorkbench(): void {
   // The download is the long part: it begins before anything is drawn.
   openCluster();
+  followFirstMoments();
   offerDeveloper();
   followLog();
   shareIdentity();

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { ready } from '../../src/page/engine/cluster';
 import {
+  followFirstMoments,
   mayPrepare,
   mayShow,
   typedAhead,
@@ -17,6 +18,7 @@ const isReady = (now: boolean) => {
 };
 const may = () => [mayShow.value, mayPrepare.value];
 
+beforeAll(followFirstMoments);
 beforeEach(() => {
   vi.useFakeTimers();
   isReady(false);

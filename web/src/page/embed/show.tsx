@@ -3,6 +3,7 @@ import { followClock } from '../control/clock';
 import { shareIdentity } from '../control/terminal-identity';
 import { offerDeveloper } from '../developer';
 import { openCluster, untilReady } from '../engine/cluster';
+import { followFirstMoments } from '../engine/first-moments';
 import { Page } from '../frame/page/Page';
 import { openLanguage } from '../language/language';
 import { followLog } from '../requests/log';
@@ -31,6 +32,7 @@ export async function showEmbedded(): Promise<void> {
     },
     serviceWorker: false,
   });
+  followFirstMoments();
   offerDeveloper();
   followLog();
   shareIdentity();

@@ -19,20 +19,23 @@ export const mayPrepare = signal(false);
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-effect(() => {
-  const isReady = ready.value;
-  const waits = typedAhead.value;
-  untracked(() => {
-    if (!isReady) {
-      clearTimeout(timer);
-      mayShow.value = mayPrepare.value = false;
-    } else if (!mayShow.value) {
-      clearTimeout(timer);
-      if (waits) timer = setTimeout(show, MOST);
-      else show();
-    }
+/** Follows the engine from its start on. To be called once. */
+export function followFirstMoments(): void {
+  effect(() => {
+    const isReady = ready.value;
+    const waits = typedAhead.value;
+    untracked(() => {
+      if (!isReady) {
+        clearTimeout(timer);
+        mayShow.value = mayPrepare.value = false;
+      } else if (!mayShow.value) {
+        clearTimeout(timer);
+        if (waits) timer = setTimeout(show, MOST);
+        else show();
+      }
+    });
   });
-});
+}
 
 function show(): void {
   mayShow.value = true;
