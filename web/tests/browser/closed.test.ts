@@ -45,7 +45,7 @@ async function works(page: Page): Promise<void> {
 test('where storage is closed to the site', async () => {
   const site = await openSite();
   const profile = mkdtempSync(join(tmpdir(), 'kubetab-closed-'));
-  ends.push(() => rmSync(profile, { recursive: true, force: true }));
+  ends.push(() => rmSync(profile, { recursive: true, force: true, maxRetries: 10 }));
   mkdirSync(join(profile, 'Default'));
   writeFileSync(
     join(profile, 'Default/Preferences'),

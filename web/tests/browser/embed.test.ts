@@ -120,7 +120,7 @@ async function runAll(page: Page) {
 /** A native cluster of its own, and bash with bin/kubectl. */
 async function nativeShell() {
   const folder = mkdtempSync(join(tmpdir(), 'kubetab-embed-'));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  ends.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const kubeconfig = join(folder, 'kubeconfig');
   const listen = ['--listen', '127.0.0.1:0', '--http', '', '--kubeconfig', kubeconfig];
   const server = spawn(join(BIN, 'kubetab'), ['serve', ...listen], {

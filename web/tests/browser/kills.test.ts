@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await context?.close();
   await site?.close();
-  rmSync(profile, { recursive: true, force: true });
+  rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
 });
 
 /** Starts a browser on the profile and returns the page when the API is ready. */

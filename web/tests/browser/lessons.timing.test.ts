@@ -161,7 +161,7 @@ test('a lesson begins without the rest of the module, its text at once, its clus
     await new Promise((done) => setTimeout(done, 6000));
     await chromium.close();
   }
-  await rm(profile, { recursive: true, force: true });
+  await rm(profile, { recursive: true, force: true, maxRetries: 10 });
   console.info('a lesson, in ms:', JSON.stringify(best));
   expect(best.text).toBeLessThan(TEXT);
   expect(best.cluster).toBeLessThan(CLUSTER * best.reload);

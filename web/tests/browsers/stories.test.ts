@@ -48,7 +48,7 @@ describe.each([
   });
   afterAll(async () => {
     await browser?.close();
-    await rm(profile, { recursive: true, force: true });
+    await rm(profile, { recursive: true, force: true, maxRetries: 10 });
   });
 
   test('a first visit becomes ready, and plain fetch reaches the API', async () => {
