@@ -3,8 +3,11 @@ package core
 import (
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/storage/cacher"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 )
 
@@ -100,4 +104,42 @@ func TestWhatHadACacheHasOne(t *testing.T) {
 	if fields := reflect.TypeFor[cacher.Config]().NumField(); fields != 13 {
 		t.Errorf("upstream's cacher.Config has %d fields, and had 13: see what registry.StorageWithCacher does with the new ones", fields)
 	}
+}
+
+// A cache stops although its reflector cannot hand over what it has, because the goroutine that takes it has ended.
+func TestCacheStopsWhoseReflectorWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cached := &cacher.Cacher{}
+		private := func(of reflect.Value, name string) reflect.Value {
+			field := of.FieldByName(name)
+			if !field.IsValid() {
+				t.Fatalf("upstream's %v has no field %s any more", of.Type(), name)
+			}
+			return reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
+		}
+		c := reflect.ValueOf(cached).Elem()
+		private(c, "stopCh").Set(reflect.ValueOf(make(chan struct{})))
+		ready := private(c, "ready")
+		ready.Set(reflect.New(ready.Type().Elem()))
+		private(ready.Elem(), "waitCh").Set(reflect.ValueOf(make(chan struct{})))
+		private(ready.Elem(), "clock").Set(reflect.ValueOf(clock.RealClock{}))
+		incoming := private(c, "incoming")
+		incoming.Set(reflect.MakeChan(incoming.Type(), 1))
+		reflector := private(c, "stopWg").Addr().Interface().(*sync.WaitGroup)
+		handed := 0
+		reflector.Go(func() {
+			for range 300 {
+				incoming.Send(reflect.Zero(incoming.Type().Elem()))
+				handed++
+			}
+		})
+		synctest.Wait()
+		if handed != 1 {
+			t.Fatalf("the reflector has handed over %d events to a channel with one place", handed)
+		}
+		stopCache(cached)
+		if handed != 300 {
+			t.Errorf("the cache has stopped before its reflector, which has handed over %d events", handed)
+		}
+	})
 }

@@ -48,7 +48,7 @@ export class Turns {
   #next(): void {
     let room = this.#room(); // and no more, though the first may be answered before the next begins
     for (const turn of this.#waiting) {
-      if (room-- === 0) break;
+      if (room-- <= 0) break;
       this.#waiting.delete(turn);
       this.#give(turn);
     }
