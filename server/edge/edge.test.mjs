@@ -25,6 +25,7 @@ const folder = process.env.KUBETAB_EDGE ?? join(import.meta.dirname, '../../buil
 const site = mkdtempSync(join(tmpdir(), 'edge-'));
 const FILES = 'application/vnd.kubetab.files';
 const TOKEN = 'of the operator';
+const DAY = 86_400;
 
 const index = '<!doctype html><title>The page</title>';
 const wasm = Buffer.from('\0asm and much more');
@@ -53,6 +54,7 @@ const options = (more = {}) => ({
     { type: 'CompiledWasm', path: join(folder, 'store/app.wasm') },
   ],
   compatibilityDate: '2026-04-01',
+  cf: false, // it would ask the platform where this machine is
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
   kvNamespaces: ['SHARES'],
   bindings: { TOKEN },
@@ -148,7 +150,7 @@ test('records expire by themselves, and the operator takes one down for good', a
   const { id } = await (await post(content)).json();
   const { SHARES } = await worker.getBindings();
   const { keys } = await SHARES.list();
-  const days = (keys.find(({ name }) => name === id).expiration - Date.now() / 1000) / 86_400;
+  const days = (keys.find(({ name }) => name === id).expiration - Date.now() / 1000) / DAY;
   assert.ok(days > 89.9 && days < 90.1, `${days} days`);
   const remove = (token) =>
     ask(`/s/${id}`, { method: 'DELETE', headers: { Authorization: `Bearer ${token}` } });
@@ -159,6 +161,29 @@ test('records expire by themselves, and the operator takes one down for good', a
   assert.equal((await post(content)).status, 410);
   const left = (await SHARES.list()).keys.find(({ name }) => name === id);
   assert.equal(left.expiration, undefined);
+});
+
+test('a use renews a record, once a day', async () => {
+  const content = packed([['a', 'used again']]);
+  const { id } = await (await post(content)).json();
+  const { SHARES } = await worker.getBindings();
+  const expires = async () =>
+    (await SHARES.list()).keys.find(({ name }) => name === id).expiration - Date.now() / 1000;
+  /** As it is kept when its last use is so many seconds ago. */
+  const usedBefore = async (seconds) => {
+    const record = Buffer.from(await SHARES.get(id), 'base64').toString('latin1');
+    const used = Math.floor(Date.now() / 1000) - seconds;
+    const earlier = Buffer.from(record.replace(/^(kubetab\.share 1) \d+ /, `$1 ${used} `), 'latin1');
+    await SHARES.put(id, earlier.toString('base64'), { expirationTtl: 90 * DAY - seconds });
+  };
+  await usedBefore(40 * DAY);
+  assert.ok((await expires()) < 51 * DAY);
+  const answer = await ask(`/s/${id}`);
+  assert.deepEqual(Buffer.from(await answer.arrayBuffer()), content);
+  assert.ok((await expires()) > 89.9 * DAY);
+  await usedBefore(DAY / 2);
+  assert.equal((await ask(`/s/${id}`)).status, 200);
+  assert.ok((await expires()) < 89.6 * DAY, 'written although it was used on the same day');
 });
 
 test('the platform counts for each address', async () => {
@@ -294,7 +319,12 @@ test('wrangler takes what is deployed', async () => {
     const wrangler = join(import.meta.dirname, 'node_modules/.bin/wrangler');
     const { stdout, stderr } = await promisify(execFile)(wrangler, ['deploy', '--dry-run'], {
       cwd: project,
-      env: { ...process.env, HOME: project, WRANGLER_SEND_METRICS: 'false' },
+      env: {
+        ...process.env,
+        HOME: project,
+        WRANGLER_SEND_METRICS: 'false',
+        WRANGLER_HIDE_BANNER: 'true', // with which it would ask the registry for a newer version
+      },
     });
     const said = stdout + stderr;
     for (const part of ['store/app.wasm', 'env.SHARES', 'env.WRITES', 'env.READS', 'env.ASSETS']) {
