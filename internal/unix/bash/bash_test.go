@@ -96,6 +96,13 @@ func TestPrintf(t *testing.T) {
 		`printf -- "--- %s\n" a b`: "--- a\n--- b\n",
 		`printf "%s\n" --`:         "--\n",
 		`printf -- --`:             "--",
+		`printf -v x '%s-%02d\n' web 7 db 8; echo "[$x]"`:              "[web-07\ndb-08\n]\n",
+		`a=(1 2); printf -va[1] -- "%s" "it's \$HOME"; echo "${a[1]}"`: "it's $HOME\n",
+		`declare -A m; printf -v 'm[one]' 1; echo ${m[one]}`:           "1\n",
+		`f() { local x; printf -v x in; echo $x; }; x=out; f; echo $x`: "in\nout\n",
+		`printf -v x 'a\0b'; echo ${#x}`:                               "1\n",
+		`printf -v 'x;echo y' z; echo $?`:                              "bash: printf: `x;echo y': not a valid identifier\n1\n",
+		`printf -v; echo $?`:                                           "bash: printf: -v: option requires an argument\n1\n",
 	} {
 		if got, _ := run(t, nil, script); got != want {
 			t.Errorf("%s prints %q, want %q", script, got, want)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -25,10 +26,7 @@ func tame(ctx context.Context, args []string) []string {
 	with := func(rest ...string) []string { return slices.Concat(before, []string{name}, rest) }
 	switch name {
 	case "printf":
-		// The interpreter's prints the end of options.
-		if len(rest) > 0 && rest[0] == "--" {
-			return with(rest[1:]...)
-		}
+		return formatted(hc, with, rest)
 	case "unset":
 		return with(slices.DeleteFunc(slices.Clone(rest), func(arg string) bool { return arg == "" || !indexes(arg) })...)
 	case "shift":
@@ -72,6 +70,50 @@ func tame(ctx context.Context, args []string) []string {
 		}
 	}
 	return args
+}
+
+// formatted returns what runs in the place of printf, for the interpreter's prints its options: -v NAME, which sets a
+// variable, and --.
+func formatted(hc interp.HandlerContext, with func(...string) []string, args []string) []string {
+	name, sets := "", false
+	if len(args) > 0 {
+		if name, sets = strings.CutPrefix(args[0], "-v"); sets {
+			args = args[1:]
+		}
+	}
+	if sets && name == "" {
+		if len(args) == 0 {
+			return refused(hc.Stderr, "printf: -v: option requires an argument")
+		}
+		name, args = args[0], args[1:]
+	}
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if !sets || len(args) == 0 { // which the interpreter's says
+		return with(args...)
+	}
+	if variable, _, _ := strings.Cut(name, "["); !syntax.ValidName(variable) || !indexes(name) {
+		return refused(hc.Stderr, "printf: `%s': not a valid identifier", name)
+	}
+	var text strings.Builder
+	format, args := args[0], args[1:]
+	for {
+		part, used, err := expand.Format(nil, format, args)
+		if err != nil {
+			return refused(hc.Stderr, "printf: %v", err)
+		}
+		text.WriteString(part)
+		if args = args[used:]; used == 0 || len(args) == 0 {
+			break
+		}
+	}
+	value, _, _ := strings.Cut(text.String(), "\x00")
+	quoted, err := syntax.Quote(value, syntax.LangBash)
+	if err != nil {
+		return refused(hc.Stderr, "printf: %v", err)
+	}
+	return []string{"eval", name + "=" + quoted}
 }
 
 // refused says why a command fails, and returns one that does.
