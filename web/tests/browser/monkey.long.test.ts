@@ -9,7 +9,6 @@ import {
   ENDLESS,
   expectQuick,
   MEASURES,
-  now,
   probeOf,
   summary,
   typeInto,
@@ -48,11 +47,17 @@ let tabs: Page[] = [];
 const there = new Set<string>();
 const gone = new Set<string>();
 let turn = 0;
-/** What was done and when, by the watcher's clock, for whoever looks for the reason of a failure. */
-const played: { at: number; what: string }[] = [];
+/** The line of each tab that nobody has interrupted. */
+const left = new Map<Page, string>();
+/** What was done and when, by the watcher's clock, and the state it met, for whoever looks for the reason of a failure. */
+const played: { at: number; what: string; heap: number; beside: readonly string[] }[] = [];
 
 async function note(what: string): Promise<void> {
-  played.push({ at: await now(watcher), what });
+  const { at, heap } = await watcher.evaluate(async () => {
+    const stats = await window.kubetab.stats();
+    return { at: performance.now(), heap: stats?.heapBytes ?? 0 };
+  });
+  played.push({ at, what, heap, beside: [...left.values()] });
 }
 
 /** The answers that took longest, each with what was done last before it came. */
@@ -62,7 +67,9 @@ function slowest(asked: readonly Asked[], most = 8): string {
     .slice(0, most)
     .map(({ at, took }) => {
       const before = played.filter((done) => done.at < at + took).slice(-4);
-      return `${took.toFixed()} ms: ${before.map(({ what }) => what).join(' | ')}`;
+      const { heap = 0, beside = [] } = before.at(-1) ?? {};
+      const did = before.map(({ what }) => what).join(' | ');
+      return `${took.toFixed()} ms: ${did}\n    heap ${(heap / 2 ** 20).toFixed()} MiB, beside ${beside.join(' | ') || 'nothing'}`;
     })
     .join('\n');
 }
@@ -91,6 +98,7 @@ async function open(): Promise<void> {
 async function close(): Promise<void> {
   const page = one(tabs);
   tabs = tabs.filter((other) => other !== page);
+  left.delete(page);
   await page.close();
 }
 
@@ -105,11 +113,13 @@ async function typeLine(): Promise<void> {
   const page = one(tabs);
   const line = one(ENDLESS);
   await note(`tab ${tabs.indexOf(page)}: ${line}`);
+  if (!left.has(page)) left.set(page, line); // what is typed into one that runs is its input
   await typeInto(page, `${line}\n`);
   const until = (await answersOf(watcher)) + 1 + below(20);
   await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(until);
   if (below(4) === 0) return; // and leaves it running
   await interrupt(page);
+  left.delete(page);
 }
 
 async function make(): Promise<void> {
