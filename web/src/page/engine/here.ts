@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { isClusterName, kindOf, OWN, suffixOf } from '../../client/cluster-names';
+import { beginEngine } from '../../client/home';
 import { siteStorage, tabStorage } from './storage';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
@@ -55,6 +56,7 @@ export function switchTo(name: string, { hash }: { readonly hash?: string } = {}
     window.open(workbench, '_blank', 'noopener');
     return;
   }
+  beginEngine(name);
   tabStorage.keepText(IN, name);
   const address = new URL(location.href);
   address.searchParams.delete('cluster');
