@@ -7,9 +7,9 @@ import (
 )
 
 // Open has New begin with the cluster in b: its objects, with their UIDs, times and,
-// if Opening.Exact, resource versions; its settings, in place of those in c; and its
-// clock, if c has one. A Store must be empty. Keys and CA are those of c. What is left
-// out is told to Resume.OnLeftOut, too.
+// if Opening.Exact, resource versions; its settings, in place of those in c; its clock, if
+// c has one; and its files, unless c has a Workspace. A Store must be empty. Keys and CA
+// are those of c. What is left out is told to Resume.OnLeftOut, too.
 //
 // It fails as cluster.Check does; c is as it was then.
 func (c *Config) Open(b *bundle.Bundle) (cluster.Opening, error) {
@@ -19,6 +19,9 @@ func (c *Config) Open(b *bundle.Bundle) (cluster.Opening, error) {
 	}
 	if c.Clock != nil {
 		cluster.SetClock(c.Clock, b.Clock)
+	}
+	if files := b.Files; c.Workspace == nil {
+		c.Workspace = func() ([]bundle.File, error) { return files, nil }
 	}
 	c.set(b.Settings)
 	c.Resume.Base, c.Resume.Entries, c.Resume.OfOtherBuild = o.Entries, nil, !o.Exact

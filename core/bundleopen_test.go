@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,11 @@ import (
 // object of the cluster byte for byte, at its resource version, and goes on from there.
 func TestBundleIsExact(t *testing.T) {
 	ours := clock.New(nil)
-	first := living(t, Config{Nodes: 2, Clock: ours, Controllers: []string{"*", "-cronjob-controller"}})
+	files := []bundle.File{{Path: "notes/note.txt", Data: []byte("of-a-person\n")}}
+	first := living(t, Config{
+		Nodes: 2, Clock: ours, Controllers: []string{"*", "-cronjob-controller"},
+		Workspace: func() ([]bundle.File, error) { return files, nil },
+	})
 	if err := ours.Step(48 * time.Hour); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +62,11 @@ func TestBundleIsExact(t *testing.T) {
 	cfg.Nodes, cfg.Controllers, cfg.NoScheduler = 0, []string{"-*"}, true
 	second := start(t, cfg)
 	now := map[string]etcd.RecordState{}
-	for _, r := range saved(t, second, cluster.SaveOptions{}).State.Records {
+	again := saved(t, second, cluster.SaveOptions{})
+	if !reflect.DeepEqual(again.Files, files) {
+		t.Errorf("its files are %q", again.Files)
+	}
+	for _, r := range again.State.Records {
 		now[r.Key] = r
 	}
 	kinds := map[string]bool{}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/manifests"
 	"github.com/kubetab/kubetab/server"
 	"github.com/kubetab/kubetab/server/internal/process"
@@ -118,6 +120,8 @@ func TestBundle(t *testing.T) {
 		t.Error("a bundle holds what the kubeconfig of its server holds")
 	}
 
+	files := []bundle.File{{Path: "note.txt", Data: []byte("of a page\n")}, {Path: "notes/empty", Data: []byte{}}}
+	change(t, path, func(b *bundle.Bundle) { b.Files = files })
 	dir := filepath.Join(t.TempDir(), "data")
 	for what, args := range map[string][]string{
 		"in memory":   {"--from", path},
@@ -130,12 +134,19 @@ func TestBundle(t *testing.T) {
 				t.Errorf("%s: %s:\n%s\nis not\n%s", what, key, got[key], object)
 			}
 		}
+		if again := opened(t, save(t, second)).Files; !reflect.DeepEqual(again, files) {
+			t.Errorf("%s: its files are %q", what, again)
+		}
 		second.Signal(syscall.SIGTERM)
 		if code, stderr := second.Wait(endLimit); code != 0 || stderr != "" {
 			t.Errorf("%s: ended with code %d, stderr %q", what, code, stderr)
 		}
 	}
-	// The folder is a cluster of its own from then on.
+	// The folder is a cluster of its own from then on, and its files are a person's.
+	files[0].Data = []byte("of a person\n")
+	if err := os.WriteFile(filepath.Join(dir, "workspace", "note.txt"), files[0].Data, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	code, _, stderr = kubetab(t, "serve", "--listen", "127.0.0.1:0", "--http", "", "--from", path, "--data-dir", dir)
 	if code != 1 || !strings.Contains(stderr, "holds a cluster already") {
 		t.Errorf("into a cluster: code %d, stderr %q", code, stderr)
@@ -143,6 +154,38 @@ func TestBundle(t *testing.T) {
 	third := startKubetab(t, "--data-dir", dir)
 	if got := asStored(t, clientset(t, restConfig(t, third))); len(got) < len(want) {
 		t.Errorf("%d objects of %d are left in the folder", len(got), len(want))
+	}
+	if again := opened(t, save(t, third)).Files; !reflect.DeepEqual(again, files) {
+		t.Errorf("its files are %q, at a later start", again)
+	}
+}
+
+// opened reads a bundle.
+func opened(t *testing.T, path string) *bundle.Bundle {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	b, err := bundle.Read(file, bundle.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// change writes a bundle anew, as another program might have written it.
+func change(t *testing.T, path string, how func(*bundle.Bundle)) {
+	t.Helper()
+	b := opened(t, path)
+	how(b)
+	var changed bytes.Buffer
+	if err := bundle.Write(&changed, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, changed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -99,7 +99,8 @@ func (k *keeping) begin(c *core.Config) error {
 // taken them from the bundle. The bundle stays with the host until begun, and so does an engine that ends before it begin
 // with the bundle again; what such an engine has left is forgotten here.
 //
-// The errors are those of bundle.Read and core.Config.Open, and that there is no randomness; nothing has happened then.
+// The errors are those of bundle.Read, core.Config.Open and giveFiles, and that there is no randomness; nothing has
+// happened then.
 func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
 	b, err := bundle.Read(bytes.NewReader(k.bundle), bundle.DefaultLimits())
 	if err != nil {
@@ -111,6 +112,9 @@ func (k *keeping) open(c *core.Config, left []etcd.Entry) error {
 	}
 	with := *c
 	opening, err := with.Open(b)
+	if err == nil {
+		err = giveFiles(b.Files)
+	}
 	if err != nil {
 		return err
 	}
@@ -177,6 +181,7 @@ func (k *keeping) keepIdentity(identity []byte) {
 // there is no randomness.
 func (k *keeping) without(c *core.Config, why error) error {
 	k.host.NotKept(why.Error())
+	takeFiles()
 	c.Resume.Identity, c.Resume.Base, c.Resume.Entries, c.Resume.OfOtherBuild, k.opened = nil, nil, nil, false, nil
 	if k.ofOther {
 		return k.first(c)
@@ -250,6 +255,9 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 			return err
 		}
 	}
+	if err := giveFiles(b.Files); err != nil {
+		return err
+	}
 	k.forget(left)
 	if opening.Exact {
 		own = opening.Entries
@@ -261,6 +269,7 @@ func (k *keeping) openResumed(ctx context.Context, point *resume.Point, left []e
 		}
 	}
 	if err != nil {
+		takeFiles()
 		return err
 	}
 	cluster.SetClock(k.clock, b.Clock)

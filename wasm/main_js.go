@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/requestlog"
 	"github.com/kubetab/kubetab/core/resume"
 	"github.com/kubetab/kubetab/tutorials/evaluate"
@@ -97,7 +99,7 @@ func run(host *boundary.Host, start time.Time) error {
 	c.Resume.Tap = keep.tap
 	c.Requests = requests
 	if !s.Anonymous {
-		c.Workspace = workspace
+		c.Workspace = func() ([]bundle.File, error) { return cluster.ReadFiles(home) }
 	}
 	c.OnStage = func(stage core.Stage) { host.Stage(string(stage), time.Since(start)) }
 	tokens := peopleTokens()

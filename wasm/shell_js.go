@@ -2,18 +2,15 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
 	"github.com/kubetab/kubetab/wasm/bridge"
@@ -38,36 +35,29 @@ func peopleTokens() map[string]string {
 	return tokens
 }
 
-// workspace returns the files of the terminal's home that go into a bundle: not what kubectl keeps for itself, its
-// kubeconfig with it, and not what is in a cache. A home that nobody has opened has none. It fails as package os does.
-func workspace() (found []bundle.File, err error) {
-	root := os.DirFS(home)
-	err = fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case path == "." && errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case entry.IsDir() && (entry.Name() == ".kube" || entry.Name() == ".cache"):
-			return fs.SkipDir
-		case !entry.Type().IsRegular():
-			return nil
-		}
-		data, err := fs.ReadFile(root, path)
-		if err == nil && !isKubeconfig(data) {
-			found = append(found, bundle.File{Path: path, Data: data})
-		}
-		return err
-	})
-	// Folders are walked before names that a sign before the slash follows.
-	slices.SortFunc(found, func(a, b bundle.File) int { return strings.Compare(a.Path, b.Path) })
-	return found, err
+// givenFiles is there in an engine that has its files: the page then adds none of its own. web/src/page/files/workspace
+// has the same.
+const givenFiles = temp + "/.kubetab-files"
+
+// giveFiles puts the files of a bundle where the terminal finds them. It fails as package os does, and no file is there then.
+func giveFiles(files []bundle.File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	err := cluster.WriteFiles(home, files)
+	if err == nil {
+		err = os.WriteFile(givenFiles, nil, 0o644)
+	}
+	if err != nil {
+		takeFiles()
+	}
+	return err
 }
 
-// isKubeconfig reports whether a file holds credentials of kubectl, wherever a person has put it.
-func isKubeconfig(data []byte) bool {
-	config, err := clientcmd.Load(data)
-	return err == nil && len(config.AuthInfos) > 0
+// takeFiles takes back what giveFiles has given, because the engine has another cluster.
+func takeFiles() {
+	_ = os.RemoveAll(home) // what cannot be removed harms nobody
+	_ = os.Remove(givenFiles)
 }
 
 // withShell serves /kubetab/ beside the API. The error is that of a listener.

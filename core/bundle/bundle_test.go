@@ -130,6 +130,14 @@ func record(change map[string]any) map[string]any {
 	return map[string]any{"records": []any{first, fields}}
 }
 
+func files(paths ...string) map[string]any {
+	var entries []any
+	for _, path := range paths {
+		entries = append(entries, map[string]any{"path": path, "data": []byte{}})
+	}
+	return map[string]any{"files": entries}
+}
+
 // TestRefuses: what is torn, hostile or of another kind is refused, with the place.
 func TestRefuses(t *testing.T) {
 	good := written(t, sample())
@@ -172,8 +180,13 @@ func TestRefuses(t *testing.T) {
 		"a field twice":              {enveloped(t, append([]byte{0x82}, bytes.Repeat(append(packed(t, "name"), packed(t, "n")...), 2)...), nil), ErrInvalid, `has the field "name" twice`},
 		"too many nodes":             {enveloped(t, body(t, map[string]any{"settings": map[string]any{"nodes": 1 << 40}}), nil), ErrInvalid, "settings: nodes: at byte"},
 		"a clock that runs away":     {enveloped(t, body(t, map[string]any{"clock": map[string]any{"aheadSeconds": 1e300}}), nil), ErrInvalid, "clock: aheadSeconds: at byte"},
-		"a way out of the workspace": {enveloped(t, body(t, map[string]any{"files": []any{map[string]any{"path": "../x", "data": []byte{}}}}), nil), ErrInvalid, "no path within a workspace"},
-		"a kubeconfig":               {enveloped(t, body(t, map[string]any{"files": []any{map[string]any{"path": ".kube/config", "data": []byte{}}}}), nil), ErrInvalid, "kubeconfigs are not part"},
+		"a way out of the workspace": {enveloped(t, body(t, files("../x")), nil), ErrInvalid, "no path within a workspace"},
+		"an absolute path":           {enveloped(t, body(t, files("/etc/x")), nil), ErrInvalid, "no path within a workspace"},
+		"a path with a zero byte":    {enveloped(t, body(t, files("a\x00b")), nil), ErrInvalid, "no path within a workspace"},
+		"a path without end":         {enveloped(t, body(t, files(strings.Repeat("n/", 2500)+"n")), nil), ErrTooLarge, "files: file 1: path: at byte"},
+		"a long name of a file":      {enveloped(t, body(t, files("a/"+strings.Repeat("n", 256))), nil), ErrInvalid, "a name in it has more than 255 bytes"},
+		"a file below a file":        {enveloped(t, body(t, files("a", "a.b", "a.b.c", "a/b")), nil), ErrInvalid, `file 4, "a/b": "a" is a file and no folder`},
+		"a kubeconfig":               {enveloped(t, body(t, files(".kube/config")), nil), ErrInvalid, "kubeconfigs are not part"},
 	} {
 		b, err := Read(bytes.NewReader(tc.file), DefaultLimits())
 		if b != nil || !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.want) {

@@ -15,6 +15,9 @@ const constants = { O_WRONLY: 1, O_RDWR: 2, O_CREAT: 0o100, O_EXCL: 0o200, O_TRU
 // Links that lead to links that lead to ...
 const MOST_LINKS = 40;
 
+// Bytes of a name, as other file systems have it: what is saved here can be written there.
+const LONGEST_NAME = 255;
+
 // What all files together may take: a tab has a few hundred megabytes. One file may take all of it. What follows is
 // refused with ENOSPC, until something is removed or truncated.
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -43,6 +46,10 @@ const devices = {
 devices.random = devices.urandom;
 
 const failure = (code) => Object.assign(new Error(code), { code });
+
+function checkName(name) {
+  if (new TextEncoder().encode(name).length > LONGEST_NAME) throw failure('ENAMETOOLONG');
+}
 
 class Stats {
   constructor(node) {
@@ -141,9 +148,15 @@ export class MemoryFiles {
   }
 
   #add(path, node) {
-    const { folder, name, node: there } = this.#place(path, false);
-    if (there) throw failure('EEXIST');
+    const place = this.#place(path, false);
+    if (place.node) throw failure('EEXIST');
+    this.#enter(place, node);
+  }
+
+  // Makes a node the one of a place that has none.
+  #enter({ folder, name }, node) {
     if (!folder.isFolder) throw failure('ENOTDIR');
+    checkName(name);
     this.#take(NODE_BYTES);
     folder.entries.set(name, node);
     folder.touch();
@@ -217,11 +230,8 @@ export class MemoryFiles {
       const writes = (flags & 3) !== 0;
       if (!node) {
         if (!(flags & constants.O_CREAT)) throw failure('ENOENT');
-        if (!found.folder.isFolder) throw failure('ENOTDIR');
-        this.#take(NODE_BYTES);
         node = new Node(FILE | (mode & 0o7777));
-        found.folder.entries.set(found.name, node);
-        found.folder.touch();
+        this.#enter(found, node);
       } else if (flags & constants.O_CREAT && flags & constants.O_EXCL) {
         throw failure('EEXIST');
       }
@@ -295,6 +305,7 @@ export class MemoryFiles {
       if (source.node === this.#root) throw failure('EBUSY');
       const target = this.#place(to, false);
       if (target.node === source.node) return;
+      checkName(target.name);
       if (`${resolvePath(this.cwd, to)}/`.startsWith(`${resolvePath(this.cwd, from)}/`)) throw failure('EINVAL');
       if (target.node) {
         if (target.node.isFolder && !source.node.isFolder) throw failure('EISDIR');

@@ -268,6 +268,9 @@ test('a bundle of another cluster is gone on with from the snapshot, exactly and
     for (const path of lists) for (const item of (await ask(engine, path)).items) found[`${path} ${item.metadata.namespace}/${item.metadata.name}`] = item;
     return found;
   };
+  const shell = async (engine, command) => (await ask(engine, '/kubetab/run', 'POST', { command })).stdout;
+  await shell(theirs, 'mkdir notes; echo of-a-person >notes/note.txt');
+  const note = (engine) => shell(engine, 'cat notes/note.txt');
   const before = await objects(theirs);
   const bundle = new Uint8Array(await (await theirs.fetch('/kubetab/bundle?name=visited')).arrayBuffer());
   assert.deepEqual(await objects(theirs), before);
@@ -286,6 +289,7 @@ test('a bundle of another cluster is gone on with from the snapshot, exactly and
   assert.deepEqual([clock.paused, clock.speed], [true, 60]);
   assert.ok(Date.parse(clock.now) > Date.now() + 86_000_000, clock.now);
   assert.ok(!mine.has('bundle') && mine.has('identity') && mine.has('base'));
+  assert.equal(await note(first), 'of-a-person\n');
   await ask(first, '/kubetab/clock', 'PUT', { paused: false });
   // It lives: controllers know what they have, and make nothing twice.
   const uids = async (engine) => (await ask(engine, '/api/v1/namespaces/visited/pods')).items.map(({ metadata }) => metadata.uid);
@@ -311,6 +315,12 @@ test('a bundle of another cluster is gone on with from the snapshot, exactly and
   assert.match(third.refusedKept, /cannot be read as a bundle/);
   assert.deepEqual([...damaged.keys()], ['bundle']);
   await third.close();
+
+  // An engine of other settings starts with it.
+  const fourth = await other({ nodes: 1 }, new Map([['bundle', bundle]]));
+  assert.equal(fourth.refusedKept, undefined);
+  assert.equal(await note(fourth), 'of-a-person\n');
+  await fourth.close();
 });
 
 test('what is damaged of another build is left as it is, and a new cluster is kept', async () => {

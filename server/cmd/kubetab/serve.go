@@ -15,7 +15,9 @@ import (
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/server"
@@ -152,6 +154,9 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 		}
 		defer closeLast(config.Store)
 		store = "in " + o.dataDir
+		if err := keepWorkspace(&config, filepath.Join(o.dataDir, "workspace")); err != nil {
+			return err
+		}
 	case len(o.etcdServers) > 0:
 		if err := server.CheckEtcd(ctx, o.etcdServers, etcdPatience); err != nil {
 			return err
@@ -248,6 +253,25 @@ func openStore(dir string) (*etcd.DB, error) {
 		return nil, fmt.Errorf("--data-dir %s: cannot read the data: %w: restore a copy, or choose another folder", dir, err)
 	}
 	return db, nil
+}
+
+// keepWorkspace has the folder dir hold the files that config has from a bundle, and gives config those that are in it. A
+// store that holds a cluster already has its files there.
+func keepWorkspace(config *core.Config, dir string) error {
+	if config.Workspace != nil && config.Store.Revision() <= 1 {
+		files, err := config.Workspace()
+		if err == nil { // what a start that did not come to its end has left is of another bundle
+			err = os.RemoveAll(dir)
+		}
+		if err == nil {
+			err = cluster.WriteFiles(dir, files)
+		}
+		if err != nil {
+			return fmt.Errorf("--data-dir: the files of the bundle: %w", err)
+		}
+	}
+	config.Workspace = func() ([]bundle.File, error) { return cluster.ReadFiles(dir) }
+	return nil
 }
 
 // greet prints what a user wants to know next.

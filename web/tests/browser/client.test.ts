@@ -117,6 +117,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         if (/^seen /m.test(watched)) break;
       }
       const interrupted = await session.run('echo $?');
+      await framed.run('mkdir notes; echo of-a-person > notes/note.txt');
       const bundle = await framed.save();
       const frames = document.querySelectorAll('iframe').length;
       framed.close();
@@ -124,6 +125,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
       const again = await window.start({ worker: `${site}engine.js`, bundle });
       const from = again.state.phase === 'ready' && again.state.run.from;
       const kept = await again.run('kubectl get cm notes -n team-a -o json | jq -r .metadata.uid');
+      const note = await again.run('cat notes/note.txt');
       again.close();
       const closed = await again.fetch('/version').then(
         ({ status }) => status,
@@ -153,6 +155,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         left,
         from,
         kept,
+        note,
         closed,
         unfit,
         torn,
@@ -176,6 +179,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.interrupted.stdout).toBe('130\n');
     expect(found.from).toBe('snapshot');
     expect(found.kept.stdout).toBe(`${found.uid}\n`);
+    expect(found.note.stdout).toBe('of-a-person\n');
     expect([found.frames, found.left]).toEqual([1, 0]);
     expect(found.closed).toBe(503);
     // Nothing else is begun instead.

@@ -123,7 +123,7 @@ async function nativeShell() {
   ends.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const kubeconfig = join(folder, 'kubeconfig');
   const listen = ['--listen', '127.0.0.1:0', '--http', '', '--kubeconfig', kubeconfig];
-  const server = spawn(join(BIN, 'kubetab'), ['serve', ...listen], {
+  const server = spawn(join(BIN, 'kubetab'), ['serve', '--data-dir', 'data', ...listen], {
     stdio: 'ignore',
     cwd: folder,
   });
@@ -147,15 +147,14 @@ async function nativeShell() {
   return { folder, shell };
 }
 
-/** A block that prints what no other cluster has. */
+/** A block that prints what no other cluster and no other workspace has. */
 const HANDED_OUT =
-  "kubectl get configmap handed-out -o jsonpath='{.metadata.uid} {.metadata.resourceVersion}'";
+  "kubectl get configmap handed-out -o jsonpath='{.metadata.uid} {.metadata.resourceVersion}'; cat notes/note.txt";
 
-/** The sample in a cluster that begins with the bundle of a native one. */
+/** The sample in a cluster that begins with the bundle of a native one, whose workspace has a file. */
 async function withBundle(html: string, native: Awaited<ReturnType<typeof nativeShell>>) {
-  await native.shell(
-    'kubectl create configmap handed-out && kubetab bundle save --kubeconfig "$KUBECONFIG" cluster.kubetab',
-  );
+  await native.shell(`mkdir -p notes data/workspace && echo -n ' of a person' >notes/note.txt && cp -r notes data/workspace
+kubectl create configmap handed-out && kubetab bundle save --kubeconfig "$KUBECONFIG" cluster.kubetab`);
   const page = html
     .replace('data-selector', 'data-bundle="cluster.kubetab" data-selector')
     .replace(
@@ -179,7 +178,7 @@ test('a frame begins with the native cluster that its address names, from the sn
     const frame = document.createElement('iframe');
     Object.assign(frame, { src, width: '900', height: '500' });
     document.body.append(frame);
-  }, `${reader.url}embed.html?panes=terminal&bundle=cluster.kubetab`);
+  }, `${reader.url}embed.html?panes=terminal,files&bundle=cluster.kubetab`);
   const frame = page.frameLocator('iframe');
   await frame.locator('.pill.is-ready').waitFor();
   const from = await page.frames()[1]?.evaluate(() => {
@@ -190,6 +189,9 @@ test('a frame begins with the native cluster that its address names, from the sn
   await frame.locator('.xterm-helper-textarea').focus();
   await page.keyboard.type(`${HANDED_OUT}; echo .\r`);
   await frame.getByText(`${await native.shell(HANDED_OUT)}.`).waitFor();
+  // The editor has the file as well, and none that a newcomer would find.
+  const listed = () => frame.locator('.file-menu option:not([value=""])').allTextContents();
+  await expect.poll(listed).toEqual(['notes/note.txt']);
 
   // One that is torn is not taken for an empty cluster.
   await page.unroute(`${reader.url}cluster.kubetab`);

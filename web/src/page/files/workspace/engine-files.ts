@@ -7,7 +7,7 @@ import type { Storage, WorkspaceFile } from './workspace';
 
 /** Where the terminal's files are; the workspace is its home folder. */
 const HOME = '/home/kubetab';
-/** Is there in an engine that has been given its files: it knows better than the copy from then on. */
+/** Is there in an engine that has been given its files, by a page or a bundle: it knows better than the copy from then on. */
 const MARK = '/kubetab/files/tmp/.kubetab-files';
 /** What an editor shows, and what is kept at all, in bytes. */
 const LARGEST_TEXT = 1_000_000;

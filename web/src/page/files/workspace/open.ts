@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { kindOf, suffixOf } from '../../../client/cluster-names';
-import { clusterHere, scope } from '../../engine/here';
+import { clusterHere, isEmbedded, scope } from '../../engine/here';
 import { tabStorage } from '../../engine/storage';
 import { arrange } from '../../frame/layout';
 import type { PaletteCommand } from '../../frame/palette-commands';
@@ -9,6 +9,7 @@ import { once } from '../../parts/once';
 import { words } from '../words';
 import { sharedWithTerminal } from './engine-files';
 import { localStorageOfFiles, localStorageOfOthers } from './local-storage';
+import { memoryOfFiles, memoryOfOthers } from './memory-storage';
 import { samples } from './samples';
 import {
   activePath,
@@ -26,10 +27,14 @@ const OPEN = `kubetab.files.open ${scope.pathname}${suffixOf(clusterHere)}`;
 
 /** Reads the files that are kept, and keeps from then on which of them are open. For whoever needs the workspace. */
 export const openFiles = once(() => {
+  // A lesson brings its own.
+  const first = kindOf(clusterHere) === 'lesson' ? [] : samples();
   void openWorkspace(
-    sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
-    // A lesson brings its own.
-    kindOf(clusterHere) === 'lesson' ? [] : samples(),
+    isEmbedded
+      ? // An engine that begins with files of a bundle has them in place of the first.
+        sharedWithTerminal(memoryOfFiles(first), memoryOfOthers())
+      : sharedWithTerminal(localStorageOfFiles(), localStorageOfOthers()),
+    first,
     openBefore(),
   ).then(() =>
     effect(() => {
