@@ -7,9 +7,10 @@ import (
 )
 
 // Open has New begin with the cluster in b: its objects, with their UIDs, times and,
-// if Opening.Exact, resource versions; its settings, in place of those in c; its clock, if
-// c has one; and its files, unless c has a Workspace. A Store must be empty. Keys and CA
-// are those of c. What is left out is told to Resume.OnLeftOut, too.
+// if Opening.Exact, resource versions; its settings, in place of those in c, but for Nodes
+// where b does not say how many; its clock, if c has one; and its files, unless c has a
+// Workspace. A Store must be empty. Keys and CA are those of c. What is left out is told to
+// Resume.OnLeftOut, too.
 //
 // It fails as cluster.Check does; c is as it was then.
 func (c *Config) Open(b *bundle.Bundle) (cluster.Opening, error) {
@@ -36,7 +37,9 @@ func (c *Config) set(s bundle.Settings) {
 	c.EmulatedVersion = s.EmulatedVersion
 	c.RuntimeConfig = s.RuntimeConfig
 	c.FeatureGates = s.FeatureGates
-	c.Nodes = s.Nodes
+	if s.Nodes != nil {
+		c.Nodes = *s.Nodes
+	}
 	c.Controllers = s.Controllers
 	c.NoScheduler = s.NoScheduler
 }
@@ -46,7 +49,7 @@ func (c Config) settings() bundle.Settings {
 		EmulatedVersion: c.EmulatedVersion,
 		RuntimeConfig:   c.RuntimeConfig,
 		FeatureGates:    c.FeatureGates,
-		Nodes:           c.Nodes,
+		Nodes:           &c.Nodes,
 		Controllers:     c.Controllers,
 		NoScheduler:     c.NoScheduler,
 	}

@@ -42,7 +42,7 @@ func TestBundleIsExact(t *testing.T) {
 	}
 	ours.Pause()
 	b, _ := sent(t, saved(t, first, cluster.SaveOptions{Name: "shop"}))
-	if b.Name != "shop" || b.Settings.Nodes != 2 || len(b.Settings.Controllers) != 2 || b.Kubernetes == "" {
+	if b.Name != "shop" || *b.Settings.Nodes != 2 || len(b.Settings.Controllers) != 2 || b.Kubernetes == "" {
 		t.Errorf("%+v", b.Settings)
 	}
 

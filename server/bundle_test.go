@@ -121,7 +121,7 @@ func TestBundle(t *testing.T) {
 	}
 
 	files := []bundle.File{{Path: "note.txt", Data: []byte("of a page\n")}, {Path: "notes/empty", Data: []byte{}}}
-	change(t, path, func(b *bundle.Bundle) { b.Files = files })
+	change(t, path, func(b *bundle.Bundle) { b.Files, b.Settings = files, bundle.Settings{} })
 	dir := filepath.Join(t.TempDir(), "data")
 	for what, args := range map[string][]string{
 		"in memory":   {"--from", path},
@@ -134,8 +134,12 @@ func TestBundle(t *testing.T) {
 				t.Errorf("%s: %s:\n%s\nis not\n%s", what, key, got[key], object)
 			}
 		}
-		if again := opened(t, save(t, second)).Files; !reflect.DeepEqual(again, files) {
-			t.Errorf("%s: its files are %q", what, again)
+		again := opened(t, save(t, second))
+		if !reflect.DeepEqual(again.Files, files) {
+			t.Errorf("%s: its files are %q", what, again.Files)
+		}
+		if nodes := *again.Settings.Nodes; nodes != 2 { // as where nobody says how many
+			t.Errorf("%s: a bundle without settings has %d nodes", what, nodes)
 		}
 		second.Signal(syscall.SIGTERM)
 		if code, stderr := second.Wait(endLimit); code != 0 || stderr != "" {

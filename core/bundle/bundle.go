@@ -56,12 +56,13 @@ type Bundle struct {
 }
 
 // Settings are what the engine was started with and what differs from the defaults,
-// but for Nodes, of which a server and a page may have other defaults.
+// but for Nodes, of which a server and a page may have other defaults. What a bundle does
+// not say is as in a new cluster of whoever opens it.
 type Settings struct {
 	EmulatedVersion string            `json:"emulatedVersion,omitempty"` // as "1.36"
 	RuntimeConfig   map[string]string `json:"runtimeConfig,omitempty"`   // as --runtime-config of kube-apiserver
 	FeatureGates    map[string]bool   `json:"featureGates,omitempty"`
-	Nodes           int               `json:"nodes"`                 // how many are simulated
+	Nodes           *int              `json:"nodes,omitempty"`       // how many are simulated; nil is not said
 	Controllers     []string          `json:"controllers,omitempty"` // as --controllers of kube-controller-manager
 	NoScheduler     bool              `json:"noScheduler,omitempty"`
 }

@@ -28,7 +28,7 @@ func sample() *Bundle {
 		Name:       "Shop 店",
 		Settings: Settings{
 			EmulatedVersion: "1.36", RuntimeConfig: map[string]string{"batch/v1": "false", "api/all": "true"}, FeatureGates: map[string]bool{"B": true, "A": false},
-			Nodes: 3, Controllers: []string{"*", "-cronjob"}, NoScheduler: true,
+			Nodes: new(3), Controllers: []string{"*", "-cronjob"}, NoScheduler: true,
 		},
 		Clock: Clock{Ahead: 90 * time.Minute, Paused: true, Speed: 60},
 		State: etcd.State{
@@ -70,6 +70,24 @@ func TestReadsWhatItWrites(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%+v\nis not\n%+v", what, got, want)
+		}
+	}
+}
+
+// TestReadsWhatOthersLeaveOut: what a program does not write is not said. Zero nodes are.
+func TestReadsWhatOthersLeaveOut(t *testing.T) {
+	for what, tc := range map[string]struct {
+		change map[string]any
+		want   Settings
+	}{
+		"no settings":    {nil, Settings{}},
+		"empty settings": {map[string]any{"settings": map[string]any{}}, Settings{}},
+		"no number":      {map[string]any{"settings": map[string]any{"noScheduler": true}}, Settings{NoScheduler: true}},
+		"zero nodes":     {map[string]any{"settings": map[string]any{"nodes": 0}}, Settings{Nodes: new(0)}},
+	} {
+		got, err := Read(bytes.NewReader(enveloped(t, body(t, tc.change), nil)), DefaultLimits())
+		if err != nil || !reflect.DeepEqual(got.Settings, tc.want) {
+			t.Errorf("%s: %+v, %v", what, got, err)
 		}
 	}
 }

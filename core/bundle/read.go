@@ -438,7 +438,7 @@ func (r *reader) settings() (s Settings) {
 			if n := r.number(); n > mostEntries {
 				r.fail(fmt.Errorf("%d nodes, and %d are possible", n, mostEntries))
 			} else {
-				s.Nodes = int(n)
+				s.Nodes = new(int(n))
 			}
 		case "controllers":
 			r.array(name, mostEntries, func(int) { s.Controllers = append(s.Controllers, r.text()) })

@@ -112,7 +112,11 @@ func (w *writer) cluster(b *Bundle) {
 }
 
 func (w *writer) settings(s Settings) {
-	w.fields(6)
+	fields := 6
+	if s.Nodes == nil {
+		fields--
+	}
+	w.fields(fields)
 	w.field("emulatedVersion").text(s.EmulatedVersion)
 	w.field("runtimeConfig").fields(len(s.RuntimeConfig))
 	for _, name := range slices.Sorted(maps.Keys(s.RuntimeConfig)) {
@@ -122,7 +126,9 @@ func (w *writer) settings(s Settings) {
 	for _, name := range slices.Sorted(maps.Keys(s.FeatureGates)) {
 		w.field(name).bool(s.FeatureGates[name])
 	}
-	w.field("nodes").number(int64(s.Nodes))
+	if s.Nodes != nil {
+		w.field("nodes").number(int64(*s.Nodes))
+	}
 	w.field("controllers").array(len(s.Controllers))
 	for _, name := range s.Controllers {
 		w.text(name)

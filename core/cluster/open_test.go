@@ -51,6 +51,9 @@ func TestCheckOfManyRecords(t *testing.T) {
 		t.Errorf("exact: %v, left out: %v", first.Exact, first.LeftOut)
 	}
 	code, body := posted(t, b)
+	if strings.Contains(body, `"nodes":`) {
+		t.Error("a page is told a number of nodes, which the bundle does not say")
+	}
 	var s Summary
 	if err := json.Unmarshal([]byte(body), &s); err != nil || code != http.StatusOK {
 		t.Fatalf("%d %s: %v", code, body, err)

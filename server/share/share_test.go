@@ -92,7 +92,7 @@ func aBundle(t *testing.T) []byte {
 	err := bundle.Write(&b, &bundle.Bundle{
 		Kubernetes: "v1.37.0", Build: "b", Time: time.Unix(0, 0), Name: "shop", Clock: bundle.Clock{Ahead: time.Minute, Speed: 1.5, Paused: true},
 		Settings: bundle.Settings{
-			EmulatedVersion: "1.36", RuntimeConfig: map[string]string{"api/all": "true"}, FeatureGates: map[string]bool{"A": true}, Nodes: 300,
+			EmulatedVersion: "1.36", RuntimeConfig: map[string]string{"api/all": "true"}, FeatureGates: map[string]bool{"A": true}, Nodes: new(300),
 			Controllers: []string{"*"}, NoScheduler: true,
 		},
 		State: etcd.State{

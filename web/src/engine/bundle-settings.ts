@@ -16,8 +16,8 @@ export async function settingsOfBundle(bundle: Uint8Array<ArrayBuffer>): Promise
     const inflated = new Blob([envelope.body])
       .stream()
       .pipeThrough(new DecompressionStream('gzip'));
-    const { settings } = new Reader(await whole(inflated)).value() as { settings: EngineSettings };
-    return differing(settings);
+    const { settings } = new Reader(await whole(inflated)).value() as { settings?: EngineSettings };
+    return differing(settings ?? {}); // what is not said is as in a new cluster
   } catch {
     return {};
   }

@@ -55,6 +55,13 @@ test('what a bundle says of its settings that is so anyway is left out', async (
   ]);
 });
 
+test('what a bundle does not say of its settings is as in a new cluster', async () => {
+  for (const said of [{}, { settings: {} }]) {
+    const cluster = { kubernetes: 'v1.37.2+kubetab', revision: 7, ...said };
+    expect(await settingsOfBundle(bundle(gzipSync(packed(cluster))))).toEqual({});
+  }
+});
+
 test('those of a bundle that Go has written', async () => {
   const path = resolve(import.meta.dirname, '../../../core/bundle/testdata/version1.kubetab');
   const settings = await settingsOfBundle(new Uint8Array(readFileSync(path)));
