@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -9,12 +9,13 @@ import { gunzipSync } from 'node:zlib';
 import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settingsOfBundle } from '../../src/engine/bundle-settings';
 import { controlled, launch, ready } from './browser';
 import { openSite, type Site } from './site';
 
 // A cluster as a file: from the page to the native server and back, object by object.
 
-const kubetab = resolve(import.meta.dirname, '../../../bin/kubetab');
+const bin = resolve(import.meta.dirname, '../../../bin');
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const natives: ChildProcess[] = [];
 /** A site of files, which lets pages of any other site read them. */
@@ -79,23 +80,28 @@ async function objects(read: Read): Promise<Record<string, unknown>> {
 
 const inPage: Read = (path) => page.evaluate(async (p) => (await fetch(p)).text(), path);
 
+/** Past the service worker, which passes on what is the API's alone. */
+const direct: Read = (path) =>
+  page.evaluate(async (p) => (await window.kubetab.direct?.request(p))?.text() ?? '', path);
+
 /** What was there before and after something happened, when that is the same. */
 async function still<T>(
-  read: Read,
+  look: () => Promise<Record<string, unknown>>,
   doing: () => Promise<T>,
 ): Promise<[Record<string, unknown>, T]> {
   for (;;) {
-    const before = await objects(read);
+    const before = await look();
     const result = await doing();
-    const after = await objects(read);
+    const after = await look();
     if (JSON.stringify(before) === JSON.stringify(after)) return [after, result];
   }
 }
 
-/** Runs kubetab to its end. */
-function run(...args: readonly string[]): Promise<string> {
+/** Runs a program of bin to its end, with what it shall read. */
+function run(program: string, args: readonly string[], input = ''): Promise<string> {
   return new Promise((done, failed) => {
-    const child = spawn(kubetab, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(bin, program), args);
+    child.stdin.end(input);
     let output = '';
     child.stdout.on('data', (piece) => {
       output += piece;
@@ -114,13 +120,12 @@ interface Native {
   readonly page: string;
 }
 
-/** Serves a bundle natively, and the page, which may open bundles of another site. */
-async function serve(file: string, bundleFrom: string): Promise<Native> {
+/** Serves a cluster natively, and the page. */
+async function serve(...flags: readonly string[]): Promise<Native> {
   const kubeconfig = join(folder, `kubeconfig-${natives.length}`);
   const dist = resolve(import.meta.dirname, '../../dist');
-  const args = ['serve', '--from', file, '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'];
-  args.push('--static', dist, '--bundle-from', bundleFrom);
-  const child = spawn(kubetab, [...args, '--kubeconfig', kubeconfig], {
+  const args = ['serve', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', '--static', dist];
+  const child = spawn(join(bin, 'kubetab'), [...args, '--kubeconfig', kubeconfig, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   natives.push(child);
@@ -153,6 +158,19 @@ async function serve(file: string, bundleFrom: string): Promise<Native> {
         .end();
     });
   return { read, kubeconfig, page: `${/http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]}/` };
+}
+
+function saveNative({ kubeconfig }: Native, path: string, name: string): Promise<string> {
+  return run('kubetab', [
+    'bundle',
+    'save',
+    path,
+    '--force',
+    '--name',
+    name,
+    '--kubeconfig',
+    kubeconfig,
+  ]);
 }
 
 async function openMenu(): Promise<void> {
@@ -253,6 +271,9 @@ const shell = (lines: string) =>
     return stdout as string;
   }, lines);
 
+/** The cluster in a bundle, inflated. */
+const bodyOf = (bundle: Buffer) => gunzipSync(bundle.subarray(bundle.indexOf('1f8b', 'hex')));
+
 /** Puts what belongs to this cluster alone into files and a Secret, and a person's word beside it. */
 async function whatNobodyElseKnows(): Promise<Readonly<Record<string, string>>> {
   await shell(`echo of-a-person > note.txt; mkdir notes
@@ -298,7 +319,7 @@ test('a second file of the same name is told apart, and the palette saves at onc
   const path = join(folder, 'Shop.kubetab');
   await download.saveAs(path);
   const bytes = readFileSync(path);
-  const body = gunzipSync(bytes.subarray(bytes.indexOf('1f8b', 'hex')));
+  const body = bodyOf(bytes);
   const yaml = await saving('Save what is in this cluster as YAML, with its Secrets');
   expect(yaml.suggestedFilename()).toMatch(/\.zip$/);
   await shell('kubectl delete secret token'); // another cluster gives it another token
@@ -325,23 +346,18 @@ test('from the page to the native server and back by a link, object by object', 
   const link = (to: string) =>
     `${to}?${new URLSearchParams({ bundle: `${elsewhere}/from-native.kubetab` })}#cluster`;
   await makeSecret('two');
-  const [inTab, file] = await still(inPage, () => save('from-page.kubetab'));
-  const native = await serve(file, elsewhere);
+  const [inTab, file] = await still(
+    () => objects(inPage),
+    () => save('from-page.kubetab'),
+  );
+  const native = await serve('--from', file, '--bundle-from', elsewhere);
   expect(await objects(native.read)).toEqual(inTab);
 
   const path = join(folder, 'from-native.kubetab');
-  const save2 = () =>
-    run(
-      'bundle',
-      'save',
-      path,
-      '--force',
-      '--name',
-      'Back again',
-      '--kubeconfig',
-      native.kubeconfig,
-    );
-  const [inServer] = await still(native.read, save2);
+  const [inServer] = await still(
+    () => objects(native.read),
+    () => saveNative(native, path, 'Back again'),
+  );
   expect(inServer).toEqual(inTab);
 
   // A host that has not allowed the site of the files, and then one that has.
@@ -361,3 +377,130 @@ test('from the page to the native server and back by a link, object by object', 
   expect(await from()).toBe('snapshot');
   expect(await objects(inPage)).toEqual(inServer);
 });
+
+/** What people and controllers have: a kind of its own with an object, Pods with their owners, and a volume. */
+const HARBOUR = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boats.sea.example}
+spec:
+  group: sea.example
+  scope: Namespaced
+  names: {kind: Boat, plural: boats}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: nginx, volumeMounts: [{name: data, mountPath: /data}]}]
+      volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+`;
+const BOAT = '{apiVersion: sea.example/v1, kind: Boat, metadata: {name: ada}, spec: {sails: 2}}';
+
+/**
+ * Kinds of which kubelets and controllers write the status, and do so again where the nodes of a cluster start again: of
+ * them only what stays is compared.
+ */
+const LIVE = ['nodes', 'pods', 'replicasets', 'deployments', 'endpoints', 'endpointslices'];
+/** What a running cluster makes and renews as long as it runs, and what each cluster has of its own. */
+const PASSING = ['events', 'leases', 'clustertrustbundles'];
+
+/** Every object of every kind, whole or with what stays of it. */
+async function everything(read: Read): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {};
+  const { groups } = JSON.parse(await read('/apis')) as {
+    groups: { preferredVersion: { groupVersion: string } }[];
+  };
+  const versions = groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`);
+  for (const version of ['/api/v1', ...versions]) {
+    const { resources } = JSON.parse(await read(version)) as {
+      resources: { name: string; verbs: string[] }[];
+    };
+    for (const { name: kind, verbs } of resources) {
+      // What cannot be created is not stored.
+      if (!['list', 'create'].every((verb) => verbs.includes(verb)) || PASSING.includes(kind))
+        continue;
+      const { items } = JSON.parse(await read(`${version}/${kind}`)) as { items: Stored[] };
+      for (const item of items) {
+        const { name, namespace = '', uid, creationTimestamp, ownerReferences } = item.metadata;
+        if (OWN.includes(name)) continue;
+        found[`${version}/${kind} ${namespace}/${name}`] = LIVE.includes(kind)
+          ? { uid, creationTimestamp, ownerReferences, spec: item.spec }
+          : item;
+      }
+    }
+  }
+  return found;
+}
+
+interface Stored {
+  readonly metadata: Item['metadata'] & Readonly<Record<string, unknown>>;
+  readonly spec?: unknown;
+}
+
+test('from the native server to the page and back, every kind, with owners, clock, settings and files', async () => {
+  const note = 'of a person';
+  const data = join(folder, 'data');
+  mkdirSync(join(data, 'workspace'), { recursive: true });
+  writeFileSync(join(data, 'workspace', 'note.txt'), note);
+  const controllers = ['*', '-cronjob-controller'];
+  const settings = ['--nodes', '3', '--controllers', controllers.join(',')];
+  const first = await serve('--data-dir', data, ...settings);
+  const kubectl = (line: string, input = '') =>
+    run('kubectl', ['--kubeconfig', first.kubeconfig, ...line.split(' ')], input);
+  await kubectl('apply -f -', HARBOUR);
+  await kubectl('wait crd/boats.sea.example --for condition=Established');
+  await kubectl('apply -f -', BOAT);
+  await kubectl('wait deployment/web --for condition=Available --timeout 120s');
+  await kubectl('create --raw /kubetab/clock/step -f -', '{"seconds": 7200}');
+  await kubectl('replace --raw /kubetab/clock -f -', '{"paused": true}');
+
+  const file = join(folder, 'harbour.kubetab');
+  const [before] = await still(
+    () => everything(first.read),
+    () => saveNative(first, file, 'Harbour'),
+  );
+  expect(Object.keys(before)).toContain('/apis/sea.example/v1/boats default/ada');
+  await ahead(first.read);
+  await choose(file);
+  await arrives('harbour');
+  expect(await everything(inPage)).toEqual(before);
+  await ahead(direct);
+  expect(await shell('cat note.txt')).toBe(note);
+
+  const back = await save('harbour-back.kubetab');
+  const second = await serve('--from', back);
+  expect(await everything(second.read)).toEqual(before);
+  await ahead(second.read);
+  const again = join(folder, 'harbour-again.kubetab');
+  await saveNative(second, again, 'Harbour');
+  for (const bundle of [file, back, again]) {
+    const bytes = readFileSync(bundle);
+    expect(await settingsOfBundle(new Uint8Array(bytes))).toEqual({ nodes: 3, controllers });
+    expect(bodyOf(bytes).includes(note)).toBe(true);
+  }
+});
+
+/** The clock stands still, two hours before the real one. */
+async function ahead(read: Read): Promise<void> {
+  const { now, paused } = JSON.parse(await read('/kubetab/clock'));
+  expect(paused).toBe(true);
+  expect(Date.parse(now) - Date.now()).toBeGreaterThan(6_900_000);
+}
