@@ -18,7 +18,7 @@ VERSION     := $(KUBERNETES)+kubetab
 # What programs and the module say they were built from is the last change to what is linked into them. So a commit to tests,
 # the page, lessons or documents leaves them as they are, byte for byte, and the cut, the snapshot and what is compressed, too.
 LINKED      := core internal server wasm tutorials/*.go tutorials/evaluate tutorials/load web/headers go.mod go.sum \
-	':!*_test.go' ':!*/testdata/*' ':!*.md' ':!*.mjs' ':!wasm/split'
+	':!*_test.go' ':!*/testdata/*' ':!*.md' ':!*.mjs' ':!wasm/split' ':!wasm/snapshot'
 COMMIT      := $(or $(shell git log -1 --format=%H -- $(LINKED) 2>/dev/null),unknown)
 DATE        := $(or $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd -- $(LINKED) 2>/dev/null),1970-01-01T00:00:00Z)
 VERSION_PKG := k8s.io/component-base/version
@@ -298,8 +298,9 @@ test-web: $(call needs,page chromium)
 	@scripts/step "tests of the page" $(KEPT_OF_PAGE) npm test --silent -w web
 	@scripts/step "lay out the page for static hosts" env KUBETAB_TARGET="plain pages" npm run --silent build -w web
 	@scripts/step "browser tests" $(KEPT_OF_PAGE) npm run --silent test:browser -w web
-test-timing: $(call needs,native page chromium) ## the tests that measure time, with nothing beside them
+test-timing: $(call needs,native wasm page chromium) ## the tests that measure time, with nothing beside them
 	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/etcd ./core/shell ./server -run '^(TestManyPods|TestEntriesCostWhatObjectsCost|TestEndlessLines|TestIdleTakesLittle)$$'
+	@scripts/step "start after a million revisions, measured" env KUBETAB_TIMING=1 KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/snapshot/revisions.test.mjs
 	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
