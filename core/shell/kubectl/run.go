@@ -180,7 +180,8 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 			return err
 		}
 		if words := strings.Fields(cmd.CommandPath()); len(words) < 2 || !slices.Contains(readsLate, words[1]) {
-			flags.ToRawKubeConfigLoader() // takes KUBECONFIG, and keeps what it has taken
+			// It takes KUBECONFIG and os.Stdin, and keeps what it has taken.
+			withStdin(func() { flags.ToRawKubeConfigLoader() })
 			read()
 		}
 		return nil

@@ -108,6 +108,14 @@ func enter(ctx context.Context, k *Command) (leave func(), err error) {
 	}, nil
 }
 
+// withStdin calls read, which looks at os.Stdin and does not wait, while nobody changes
+// that: commands that name no files do not take turns with those that read it.
+func withStdin(read func()) {
+	workplace.mu.Lock()
+	defer workplace.mu.Unlock()
+	read()
+}
+
 // stdinName is what a command line may call its standard input, where the name of
 // a file belongs: there is no such file here.
 const stdinName = "/dev/stdin"
