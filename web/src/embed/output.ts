@@ -1,79 +1,79 @@
-import { make } from './dom';
+import { button, icon, make } from './dom';
 import type { Piece } from './run';
-import type { Kind } from './source';
 import { styled } from './style';
+import type { Words } from './words';
 
-/** Height of the output in lines, where there is no expected output: kubectl apply prints few. */
-const LINES: Readonly<Record<Kind, number>> = { shell: 5, yaml: 3 };
-/** Of 13px/1.5, with the box around them, in pixels. */
-const heightOf = (lines: number) => Math.round(lines * 19.5) + 16;
+const DOWN = 'M4 7l6 6 6-6-1.4-1.4L10 10.2 5.4 5.6z';
 
 /** How much of what is printed stays to be read, in characters. */
 const MOST = 500_000;
 
+/** How much of the window's height an output is given that is shown whole. */
+const TALLEST = 0.7;
+
+/** Room below the bar of a snippet, for as many lines as its attribute says, or for a few. */
+export function roomFor(snippet: Element): HTMLElement {
+  const room = make('div', 'room');
+  const lines = Number.parseInt(snippet.getAttribute('output-lines') ?? '', 10);
+  if (lines > 0) room.style.setProperty('--lines', String(lines));
+  return room;
+}
+
 /**
- * The element with the output of a snippet. It is made once, in the place of the expected output or below the bar, and
- * keeps its height: neither new output nor the end of a command moves the page.
+ * What a snippet prints. It fills room that the page has from the start: that of the expected output, or some below the
+ * bar. What does not fit is scrolled to, or shown when the reader asks for it; nothing that is printed moves the page.
  */
 export class Output {
-  /** Is below the bar, unless something is expected. */
-  readonly element = make('pre', 'output');
+  /** What the page says that is printed stays where it is, and is not seen while the output covers it. */
   readonly #expected: HTMLElement | null;
-  /** Holds the output in the place of the expected output. */
-  #place: HTMLElement | null = null;
+  readonly #room: HTMLElement;
+  readonly #text = make('pre', 'output');
+  readonly #more: HTMLButtonElement;
+  #cover: HTMLElement | null = null;
   #size = 0;
-  /** Whether the room below the bar stays. */
-  #isReserved = false;
 
-  constructor(label: string, expected: HTMLElement | null) {
+  /** @param room in the page, below the bar, unless something is expected */
+  constructor(words: Words, room: HTMLElement, expected: HTMLElement | null) {
     this.#expected = expected;
-    this.element.tabIndex = 0;
-    this.element.role = 'group';
-    this.element.ariaLabel = label;
-    this.element.translate = false;
-    this.element.hidden = true;
+    this.#room = expected ?? room;
+    this.#text.tabIndex = 0;
+    this.#text.role = 'group';
+    this.#text.ariaLabel = words.output;
+    this.#text.translate = false;
+    this.#more = button('more', () => this.showWhole(!this.#isWhole));
+    this.#more.append(icon(DOWN));
+    this.#more.ariaLabel = this.#more.title = words.whole;
+    this.#more.ariaExpanded = 'false';
+    this.#more.hidden = true;
+    if (!expected) room.append(this.#text, this.#more);
   }
 
-  get place(): HTMLElement | null {
-    return this.#place;
+  /** Lies upon what is expected, in the page, once something has run. */
+  get cover(): HTMLElement | null {
+    return this.#cover;
   }
 
-  /** Whether the output takes the place of an expected output, which is hidden then. */
-  get isTaken(): boolean {
-    return this.#expected !== null;
-  }
-
-  /**
-   * Makes room.
-   *
-   * @param lines that there is room for from now on, where nothing is expected; NaN for as many as such a block usually
-   *   prints, until `close`
-   */
-  open(lines: number, kind: Kind): void {
-    if (!this.element.hidden) return;
+  /** What is expected is seen no more. */
+  open(): void {
     const expected = this.#expected;
-    this.#isReserved = lines > 0 && !expected;
-    const height = expected
-      ? Math.max(expected.offsetHeight, heightOf(2))
-      : heightOf(lines || LINES[kind]);
-    this.element.style.height = `${height}px`;
-    if (expected && !this.#place) {
-      this.#place = make('kubetab-output');
-      styled(this.#place.attachShadow({ mode: 'open' })).append(this.element);
-      const { marginTop, marginBottom } = getComputedStyle(expected);
-      this.#place.style.margin = `${marginTop} 0 ${marginBottom}`;
-      expected.before(this.#place);
+    if (!expected) return;
+    if (!this.#cover) {
+      this.#cover = make('kubetab-output');
+      this.#cover.style.position = 'absolute';
+      styled(this.#cover.attachShadow({ mode: 'open' })).append(this.#text, this.#more);
+      expected.before(this.#cover);
+      new ResizeObserver(() => this.#fit()).observe(expected);
     }
-    if (this.#place) this.#place.hidden = false;
-    if (expected) expected.style.display = 'none';
-    this.element.hidden = false;
+    expected.style.visibility = 'hidden';
+    this.#cover.hidden = false;
+    this.#fit();
   }
 
   /** The end of what is printed stays in sight, unless the reader has gone up. */
   print({ stdout = '', stderr = '' }: Piece): void {
     const text = stdout + stderr;
     if (text === '') return;
-    const { element } = this;
+    const element = this.#text;
     const isAtEnd = element.scrollTop + element.clientHeight > element.scrollHeight - 8;
     const span = make('span', stderr && 'stderr');
     span.textContent = text;
@@ -86,27 +86,51 @@ export class Output {
       first = element.firstChild;
     }
     if (isAtEnd) element.scrollTop = element.scrollHeight;
+    if (element.scrollHeight > element.clientHeight) this.#more.hidden = false;
   }
 
   set isBad(on: boolean) {
-    this.element.classList.toggle('is-bad', on);
+    this.#text.classList.toggle('is-bad', on);
   }
 
   get isEmpty(): boolean {
-    return this.element.firstChild === null;
+    return this.#text.firstChild === null;
   }
 
-  /** What is expected stands in its place again. */
+  /** What is expected is seen again. */
   close(): void {
-    this.element.hidden = !this.#isReserved;
     this.clear();
-    if (this.#place) this.#place.hidden = true;
-    this.#expected?.style.removeProperty('display');
+    if (this.#cover) this.#cover.hidden = true;
+    this.#expected?.style.removeProperty('visibility');
   }
 
   clear(): void {
-    this.element.textContent = '';
+    this.#text.textContent = '';
     this.#size = 0;
     this.isBad = false;
+    this.#more.hidden = !this.#isWhole;
+  }
+
+  get #isWhole(): boolean {
+    return this.#more.ariaExpanded === 'true';
+  }
+
+  /** Makes the room as high as what has been printed, for the reader who asks for it, or as high as it was. */
+  showWhole(on: boolean): void {
+    const { scrollHeight, offsetHeight, clientHeight } = this.#text;
+    const height = Math.min(scrollHeight + offsetHeight - clientHeight, innerHeight * TALLEST);
+    this.#room.style.minHeight = on ? `${height}px` : '';
+    this.#more.ariaExpanded = String(on);
+    this.#fit();
+  }
+
+  /** Lays the cover upon what is expected, wherever the page's style sheets have that. */
+  #fit(): void {
+    if (!this.#cover || !this.#expected) return;
+    const { style } = this.#cover;
+    const { left, top, width, height } = this.#expected.getBoundingClientRect();
+    Object.assign(style, { width: `${width}px`, height: `${height}px`, margin: '0' });
+    const at = this.#cover.getBoundingClientRect();
+    style.margin = `${top - at.top}px 0 0 ${left - at.left}px`;
   }
 }

@@ -5,7 +5,7 @@ import { commandOf } from './command';
 import { listOf, make } from './dom';
 import type { PageEngine } from './engine';
 import { isDark, onGround } from './ground';
-import { Output } from './output';
+import { Output, roomFor } from './output';
 import { Picture } from './picture';
 import type { CommandResult } from './run';
 import { keepSample, nameOf, samplesIn } from './samples';
@@ -65,8 +65,10 @@ export class Snippet extends HTMLElement {
     };
     // The parser may not have come to what is in this element, or behind it.
     if (delay > 0) {
-      // The bar has its room meanwhile.
-      styled(this.attachShadow({ mode: 'open' })).append(make('slot'), make('div', 'bar'));
+      // The bar and the output have their room meanwhile.
+      const root = styled(this.attachShadow({ mode: 'open' }));
+      root.append(make('slot'), make('div', 'bar'));
+      if (!this.hasAttribute('output') && !this.#isQuiet) root.append(roomFor(this));
       setTimeout(begin, delay);
     } else if (document.readyState === 'loading') {
       document.addEventListener('DOMContentLoaded', begin, { once: true });
@@ -114,8 +116,6 @@ export class Snippet extends HTMLElement {
     this.#running = running;
     this.#show('running');
     this.dispatchEvent(new CustomEvent('execute', { detail: text }));
-    // Where nothing stands that is to stay until something has run, there is room from now on.
-    if (!this.#output.isTaken) this.#openOutput();
     this.#picture?.open(engine.settings.site, this.hasAttribute('data-dark'));
     let stop = () => {};
     try {
@@ -229,16 +229,16 @@ export class Snippet extends HTMLElement {
       address: () => this.#address(),
     });
     this.#bar.edit.hidden = this.getAttribute('editor') === 'off';
-    this.#output = new Output(words.output, expected);
+    const room = roomFor(this);
+    this.#output = new Output(words, room, expected);
     const below = make('div', 'below');
-    if (!expected) below.append(this.#output.element);
+    if (!expected && !this.#isQuiet) below.append(room);
     if (this.hasAttribute('picture')) {
       this.#picture = new Picture(words);
       below.append(this.#picture.element);
     }
     const root = this.shadowRoot ?? styled(this.attachShadow({ mode: 'open' }));
     root.replaceChildren(make('slot'), this.#bar.element, below);
-    if (this.#lines > 0 && !expected) this.#openOutput();
     this.#label();
     onGround(() => this.#paint());
     block.element.addEventListener('keydown', (event) => {
@@ -260,7 +260,7 @@ export class Snippet extends HTMLElement {
   }
 
   #paint(): void {
-    for (const element of [this, this.#output.place]) {
+    for (const element of [this, this.#output.cover]) {
       element?.toggleAttribute('data-dark', isDark(element.parentElement ?? element));
     }
   }
@@ -286,6 +286,7 @@ export class Snippet extends HTMLElement {
     if (this.#block.isEdited) this.#edit(false);
     this.#block.restore();
     this.#hasRun = false;
+    this.#output.showWhole(false);
     this.#output.close();
     this.#bar.say('');
     this.#show('unknown');
@@ -296,19 +297,15 @@ export class Snippet extends HTMLElement {
   #beginOutput(): void {
     this.#hasRun = true;
     this.#changed();
-    this.#openOutput();
     this.#output.clear();
-  }
-
-  /** Height of the output, by `output-lines`; NaN without. */
-  get #lines(): number {
-    return Number.parseInt(this.getAttribute('output-lines') ?? '', 10);
-  }
-
-  #openOutput(): void {
-    if (this.getAttribute('output-mode') === 'hidden') return;
-    this.#output.open(this.#lines, this.#block.kind);
+    if (this.#isQuiet) return;
+    this.#output.open();
     this.#paint();
+  }
+
+  /** Whether nothing that it prints is shown. */
+  get #isQuiet(): boolean {
+    return this.getAttribute('output-mode') === 'hidden';
   }
 
   /** Of the workbench with this text, and the files that it names. */

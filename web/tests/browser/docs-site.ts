@@ -67,6 +67,26 @@ export async function withoutThirdParties(): Promise<BrowserContext> {
   return context;
 }
 
+/**
+ * Looks where the blocks of a page stand in every frame that is drawn.
+ *
+ * @returns tells all that was seen since: one state of the page, if nothing has moved
+ */
+export async function watchPlaces(page: Page): Promise<() => Promise<readonly string[]>> {
+  const seen = await page.evaluateHandle(() => {
+    const states = new Set<string>();
+    const look = () => {
+      const blocks = [...document.querySelectorAll('h1, p, pre, kubetab-snippet')];
+      const tops = blocks.map((block) => block.getBoundingClientRect().top + scrollY);
+      states.add(`${document.documentElement.scrollHeight}: ${tops.join(' ')}`);
+      requestAnimationFrame(look);
+    };
+    look();
+    return states;
+  });
+  return () => seen.evaluate((states) => [...states]);
+}
+
 /** Somebody who reads documentation with Kubetab in it, for the tests of a file. */
 export interface Reader {
   /** Of the site with Kubetab. */

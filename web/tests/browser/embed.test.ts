@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
-import { docsSite, newReader } from './docs-site';
+import { docsSite, newReader, watchPlaces } from './docs-site';
 import { lesson } from './learner';
 
 // What pages of another site have of Kubetab, in a browser that lets no third party store anything.
@@ -90,10 +90,6 @@ test('a lesson in a frame begins with the step of its address', async () => {
 async function runAll(page: Page) {
   const runs: { readonly code: string; readonly kind: string; readonly printed: string }[] = [];
   const snippets = page.locator('kubetab-snippet');
-  await snippets
-    .last()
-    .getByRole('button', { name: /Run|Apply/ })
-    .waitFor();
   for (let i = 0; i < (await snippets.count()); i++) {
     const result = snippets.nth(i).evaluate(
       (snippet) =>
@@ -218,7 +214,9 @@ test.each([
     ? await withBundle(sample(name), native)
     : { page: sample(name), files: {} };
   const page = await openDocs(shown.page, headers(), shown.files);
-  const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+  const last = page.locator('kubetab-snippet').last();
+  await last.getByRole('button', { name: /Run|Apply/ }).waitFor();
+  const places = await watchPlaces(page);
   const runs = await runAll(page);
   expect(runs.some(({ code }) => code === HANDED_OUT)).toBe(isBundled);
   for (const { code, kind, printed } of runs) {
@@ -238,10 +236,10 @@ test.each([
     }
     expect(printed, lines).toBe(await native.shell(lines));
   }
-  const before = await height();
   await page.getByRole('button', { name: 'Run' }).last().click();
   await page.locator('kubetab-snippet:not([state=running])').last().waitFor();
-  expect(await height()).toBe(before);
+  await page.getByRole('button', { name: 'Reset' }).last().click();
+  expect(await places()).toHaveLength(1);
   // Nobody sees the frame of the engine, whatever the page says of frames.
   expect(await page.locator('body > iframe').isVisible()).toBe(false);
 });

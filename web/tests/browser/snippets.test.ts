@@ -1,5 +1,6 @@
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { docsSite, newReader } from './docs-site';
+import { docsSite, newReader, watchPlaces } from './docs-site';
 
 // What a reader does with the blocks of a page that run.
 
@@ -54,11 +55,15 @@ test.each([
   },
 );
 
-/** Beside those of the sample. The last one has room for its output before it runs, which takes place. */
+/** Beside those of the sample. */
 const MORE = `<pre><code>echo late</code></pre><kubetab-snippet id="late" init-delay="400"></kubetab-snippet>
 <p>Nothing is shown of this:</p>
 <pre><code>kubectl create namespace quiet</code></pre><kubetab-snippet id="quiet" output-mode="hidden"></kubetab-snippet>
-<pre><code>seq 5</code></pre><kubetab-snippet id="roomy" output-lines="4" picture></kubetab-snippet></main>`;
+<pre><code>seq 5</code></pre><kubetab-snippet id="roomy" output-lines="4" picture></kubetab-snippet>
+<p>One line is expected, and less room than the output would like:</p>
+<pre><code>seq 5</code></pre><kubetab-snippet id="small" output="@next"></kubetab-snippet><div><pre class="inner">5</pre></div>
+<p>Nothing can run here:</p>
+<pre><code>seq 5</code></pre><kubetab-snippet id="lost" depends-on="nobody"></kubetab-snippet></main>`;
 
 test('a page stays as it is when the script comes, when nothing can run, and when something runs', async () => {
   const html = sample('plain.html').replace('</main>', MORE);
@@ -97,15 +102,7 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
   expect(waited).toBeGreaterThan(399);
 
   // From now on nothing moves, in no frame that is drawn.
-  await page.evaluate(() => {
-    const heights = new Set<number>();
-    const look = () => {
-      heights.add(document.documentElement.scrollHeight);
-      requestAnimationFrame(look);
-    };
-    look();
-    Object.assign(window, { heights });
-  });
+  const places = await watchPlaces(page);
   await button('scale', 'Run').click();
   await snippet('scale')
     .getByText(/This cannot run here now/)
@@ -149,11 +146,39 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
   expect(right?.x).toBeGreaterThan((left?.x ?? 0) + (left?.width ?? 0));
   await button('roomy', 'Reset').click();
   expect(await output.textContent()).toBe('');
-  await page.locator('pre > code', { hasText: /^seq 5$/ }).waitFor();
-  const heights = await page.evaluate(() => [
-    ...(window as unknown as { heights: Set<number> }).heights,
-  ]);
-  expect(heights).toHaveLength(1);
+  await expect.poll(() => page.locator('pre > code', { hasText: /^seq 5$/ }).count()).toBe(3);
+
+  // What is printed is more than there is room for.
+  const runs = async (id: string) => {
+    await button(id, 'Run').click();
+    await page.locator(`#${id}:is([state=succeded], [state=failed])`).waitFor();
+  };
+  await runs('small');
+  const small = page.locator('kubetab-output:has(+ div > .inner)');
+  const inner = page.locator('.inner');
+  const box = async (locator: Locator) => locator.boundingBox();
+  expect(await box(small)).toEqual(await box(inner.locator('..')));
+  expect(await inner.isVisible()).toBe(false);
+  await runs('lost');
+  expect(await places()).toHaveLength(1);
+
+  // The reader may see all of it. Reset takes that back.
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  const whole = small.getByRole('button', { name: 'Whole output', expanded: false });
+  await whole.click();
+  const text = small.locator('.output');
+  expect(await text.evaluate((it) => it.scrollHeight - it.clientHeight)).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeGreaterThan(height);
+  await button('small', 'Reset').click();
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBe(height);
+  expect(await inner.isVisible()).toBe(true);
+
+  // On a phone the words have a line of their own, and those of a failure two.
+  await page.setViewportSize({ width: 360, height: 740 });
+  const onPhone = await watchPlaces(page);
+  for (const id of ['create', 'small', 'lost']) await runs(id);
+  await button('small', 'Reset').click();
+  expect(await onPhone()).toHaveLength(1);
 });
 
 const ran = (id: string) => `#${id}:not([state=running])[state]`;
