@@ -18,13 +18,13 @@ const CODE = '##CODE##';
 export async function commandOf(snippet: Element, block: Block, words: Words): Promise<string> {
   const files = listOf(snippet, 'files').map(async (name) => {
     const { from, path } = fileNamed(name);
-    return [path, await fetched(from, words)] as const;
+    return [path, await textOf(from, words)] as const;
   });
   const { code, kind } = block;
   const samples = kind === 'shell' ? samplesIn(code) : [];
   const before = [...(await Promise.all(files)), ...samples].map(written).join('');
   const template = snippet.getAttribute('template');
-  const text = template ? (await fetched(template, words)).replace(CODE, () => code) : code;
+  const text = template ? (await textOf(template, words)).replace(CODE, () => code) : code;
   return kind === 'yaml'
     ? `${before}kubectl apply -f - ${heredoc(text)}`
     : before + localFiles(linesOf(text));
@@ -38,12 +38,4 @@ export async function commandOf(snippet: Element, block: Block, words: Words): P
 export function fileNamed(word: string): { readonly from: string; readonly path: string } {
   const [, from = '', as] = /^([^:]*(?::\/\/[^:]*(?::\d+[^:]*)?)?)(?::(.*))?$/.exec(word) ?? [];
   return { from, path: as ?? from.replace(/^#|.*\//g, '') };
-}
-
-async function fetched(name: string, words: Words): Promise<string> {
-  try {
-    return await textOf(name);
-  } catch {
-    throw new Error(name.startsWith('#') ? words.missing(name) : words.unreachable(name));
-  }
 }

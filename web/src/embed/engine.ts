@@ -1,5 +1,6 @@
 import type { EngineState } from '../protocol';
 import type { Kubetab } from './client';
+import { type Words, wordsOf } from './words';
 
 /** What the script's own element says, as attributes with `data-`. */
 export interface Settings {
@@ -70,7 +71,8 @@ export class PageEngine {
     });
     try {
       for (const name of setup.split(/\s+/).filter(Boolean)) {
-        const { stderr, exitCode } = await kubetab.apply(await textOf(name));
+        const text = await textOf(name, wordsOf(document.documentElement));
+        const { stderr, exitCode } = await kubetab.apply(text);
         if (exitCode !== 0) throw new Error(stderr);
       }
     } catch (error) {
@@ -81,14 +83,19 @@ export class PageEngine {
   }
 }
 
-/** A text that is elsewhere. @param name `#id` of an element of this page, or an address. @throws Error with the name */
-export async function textOf(name: string): Promise<string> {
+/**
+ * A text that is elsewhere.
+ *
+ * @param name `#id` of an element of this page, or an address
+ * @throws Error with a sentence
+ */
+export async function textOf(name: string, words: Words): Promise<string> {
   if (name.startsWith('#')) {
     const element = document.getElementById(name.slice(1));
-    if (!element) throw new Error(name);
+    if (!element) throw new Error(words.missing(name));
     return 'code' in element ? String(element.code) : (element.textContent ?? '');
   }
   const answer = await fetch(new URL(name, document.baseURI)).catch(() => null);
-  if (!answer?.ok) throw new Error(name);
+  if (!answer?.ok) throw new Error(words.unreachable(name));
   return answer.text();
 }

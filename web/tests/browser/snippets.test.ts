@@ -61,7 +61,7 @@ const MORE = `<pre><code>echo late</code></pre><kubetab-snippet id="late" init-d
 <pre><code>kubectl create namespace quiet</code></pre><kubetab-snippet id="quiet" output-mode="hidden"></kubetab-snippet>
 <pre><code>seq 5</code></pre><kubetab-snippet id="roomy" output-lines="4" picture></kubetab-snippet>
 <p>One line is expected, and less room than the output would like:</p>
-<pre><code>seq 5</code></pre><kubetab-snippet id="small" output="@next"></kubetab-snippet><div><pre class="inner">5</pre></div>
+<pre><code>seq 5</code></pre><kubetab-snippet id="small" output="@next .inner"></kubetab-snippet><div><pre class="inner">5</pre></div>
 <p>Nothing can run here:</p>
 <pre><code>seq 5</code></pre><kubetab-snippet id="lost" depends-on="nobody"></kubetab-snippet></main>`;
 
@@ -103,10 +103,21 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
 
   // From now on nothing moves, in no frame that is drawn.
   const places = await watchPlaces(page);
+  /** The message of the next event `error` of a snippet. */
+  const errorOf = (id: string) =>
+    snippet(id).evaluate(
+      (element) =>
+        new Promise<string>((told) => {
+          const tell = (event: Event) => told(String((event as CustomEvent<Error>).detail));
+          element.addEventListener('error', tell, { once: true });
+        }),
+    );
+  const unreachable = errorOf('scale');
   await button('scale', 'Run').click();
   await snippet('scale')
     .getByText(/This cannot run here now/)
     .waitFor();
+  expect(await unreachable).toBe(`Error: ${new URL(reader.url).origin} does not answer.`);
   await page.locator('#expected').getByText('deployment.apps/shop scaled').waitFor();
   // The next try may find the network there again.
   await page.unroute('**/embed.html*');
@@ -154,12 +165,14 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
     await page.locator(`#${id}:is([state=succeded], [state=failed])`).waitFor();
   };
   await runs('small');
-  const small = page.locator('kubetab-output:has(+ div > .inner)');
+  const small = page.locator('kubetab-output:has(+ .inner)');
   const inner = page.locator('.inner');
   const box = async (locator: Locator) => locator.boundingBox();
-  expect(await box(small)).toEqual(await box(inner.locator('..')));
+  expect(await box(small)).toEqual(await box(inner));
   expect(await inner.isVisible()).toBe(false);
+  const lost = errorOf('lost');
   await runs('lost');
+  expect(await lost).toBe('Error: There is no #nobody in this page.');
   expect(await places()).toHaveLength(1);
 
   // The reader may see all of it. Reset takes that back.
@@ -184,17 +197,21 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
 const ran = (id: string) => `#${id}:not([state=running])[state]`;
 
 test('a block prints as it goes and can be stopped, and shells last', async () => {
-  const page =
-    await openDocs(`<!doctype html><html lang="en"><meta charset="utf-8"><title>docs</title>
-<script src="${reader.url}embed.js" data-setup="#setup" data-eager defer></script>
+  const page = await openDocs(
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>docs</title>
+<script src="${reader.url}embed.js" data-setup="#setup manifests/setup.yaml" data-eager defer></script>
 <script type="application/yaml" id="setup">{apiVersion: v1, kind: ConfigMap, metadata: {name: laid-out}}</script>
 <script type="text/plain" id="greeting">greet() { echo "hello, $*"; }
 ##CODE##</script>
 <pre><code>kubectl get configmap -w -o name</code></pre><kubetab-snippet id="watch" session="both"></kubetab-snippet>
 <pre><code>kubectl create configmap made; name=value; cd /tmp</code></pre><kubetab-snippet id="make"></kubetab-snippet>
-<pre><code>echo "$name, $PWD"</code></pre><kubetab-snippet id="after" depends-on="make"></kubetab-snippet>
+<pre><code>echo "$name, $PWD"</code></pre><kubetab-snippet id="after" depends-on="make" output="@next"></kubetab-snippet>
+<pre>value, /tmp</pre>
 <pre><code>echo "$?, $name"</code></pre><kubetab-snippet id="other" session="both"></kubetab-snippet>
-<pre><code>greet '$&'</code></pre><kubetab-snippet id="greet" template="#greeting"></kubetab-snippet>`);
+<pre><code>greet '$&'</code></pre><kubetab-snippet id="greet" template="#greeting"></kubetab-snippet>`,
+    {},
+    { '/manifests/setup.yaml': '{apiVersion: v1, kind: ConfigMap, metadata: {name: fetched}}' },
+  );
   const button = (id: string, name: string) => page.locator(`#${id}`).getByRole('button', { name });
   const output = (id: string) => page.locator(`#${id} .output`);
   // Nobody has clicked, and the engine begins.
@@ -205,11 +222,17 @@ test('a block prints as it goes and can be stopped, and shells last', async () =
     page.locator('#watch').evaluate((snippet) => (snippet as HTMLElement).offsetHeight);
   const before = await height();
   await expect.poll(() => output('watch').textContent()).toContain('configmap/laid-out\n');
+  expect(await output('watch').textContent()).toContain('configmap/fetched\n');
 
   // A block that depends on another has its shell.
   await button('after', 'Run').click();
   await page.waitForSelector(ran('after'));
-  expect(await output('after').textContent()).toBe('value, /tmp\n');
+  // It stands where the page says what is printed.
+  const next = page.locator('kubetab-output:has(+ pre)').locator('.output');
+  expect(await next.textContent()).toBe('value, /tmp\n');
+  expect(
+    await page.getByText('value, /tmp', { exact: true }).filter({ visible: true }).count(),
+  ).toBe(1);
   await expect.poll(() => output('watch').textContent()).toContain('configmap/made\n');
   expect(await page.locator('#watch').getAttribute('state')).toBe('running');
 

@@ -42,6 +42,7 @@ beforeEach(() => {
   });
   vi.stubGlobal('document', {
     baseURI: 'https://docs.example/guide/',
+    documentElement: { closest: () => ({ getAttribute: () => 'en' }) },
     getElementById: (id: string) => (id === 'setup' ? { textContent: 'first' } : null),
   });
   vi.stubGlobal('fetch', async ({ href }: URL) =>
@@ -84,8 +85,8 @@ test('what it cannot begin with is said, and the next try begins again', async (
   await page.get();
   expect(started).toHaveLength(3);
   expect(closed).toBe(1);
-  await expect(engine('#nothing').get()).rejects.toThrow('#nothing');
-  await expect(engine('nothing.yaml').get()).rejects.toThrow('nothing.yaml');
+  await expect(engine('#nothing').get()).rejects.toThrow('There is no #nothing in this page.');
+  await expect(engine('nothing.yaml').get()).rejects.toThrow('nothing.yaml could not be fetched.');
 });
 
 test('an engine that is gone is followed by another', async () => {
