@@ -5,7 +5,8 @@ export interface Browser {
 }
 
 export interface Tab {
-  reload(): Promise<void>;
+  open(url: string): Promise<void>;
+  close(): Promise<void>;
   /**
    * @param script the body of an async function in the page
    * @returns what it returns, as JSON

@@ -11,9 +11,9 @@ export async function firefox(profile: string): Promise<Browser> {
   });
   return {
     open: async (url) => {
-      const page = await browser.newPage();
-      await page.goto(url, { waitUntil: 'domcontentloaded' });
-      return tab(page);
+      const opened = tab(await browser.newPage());
+      await opened.open(url);
+      return opened;
     },
     close: () => browser.close(),
   };
@@ -21,9 +21,10 @@ export async function firefox(profile: string): Promise<Browser> {
 
 function tab(page: Page): Tab {
   return {
-    reload: async () => {
-      await page.reload({ waitUntil: 'domcontentloaded' });
+    open: async (url) => {
+      await page.goto(url, { waitUntil: 'domcontentloaded' });
     },
+    close: () => page.close(),
     run: (script) => page.evaluate(`(async () => { ${script} })()`) as Promise<never>,
     type: async (keys) => {
       await page.bringToFront();

@@ -53,9 +53,9 @@ export async function webkit(): Promise<Browser> {
         ? await ask('GET', '/window')
         : ((await ask('POST', '/window/new', { type: 'tab' })) as { handle: string }).handle;
       isFirst = false;
-      await ask('POST', '/window', { handle });
-      await ask('POST', '/url', { url });
-      return tab(handle, ask);
+      const opened = tab(handle, ask);
+      await opened.open(url);
+      return opened;
     },
     close: async () => {
       await ask('DELETE', '').catch(() => undefined);
@@ -69,9 +69,13 @@ function tab(
   ask: (method: string, path: string, body?: object) => Promise<never>,
 ): Tab {
   return {
-    reload: async () => {
+    open: async (url) => {
       await ask('POST', '/window', { handle });
-      await ask('POST', '/refresh');
+      await ask('POST', '/url', { url });
+    },
+    close: async () => {
+      await ask('POST', '/window', { handle });
+      await ask('DELETE', '/window');
     },
     run: async (script) => {
       await ask('POST', '/window', { handle });
