@@ -127,6 +127,16 @@ test('a frame and then a worker have one cluster, in a page of another site', as
       const kept = await again.run('kubectl get cm notes -n team-a -o json | jq -r .metadata.uid');
       const note = await again.run('cat notes/note.txt');
       again.close();
+      const set = await window.start({
+        worker: `${site}engine.js`,
+        bundle,
+        settings: { nodes: 3, emulatedVersion: '1.36' },
+      });
+      const settled = await set.run(`
+        kubectl get cm notes -n team-a -o jsonpath='{.metadata.uid}{"\\n"}'
+        kubectl get --raw /version | jq -r '"emulates \\(.emulationMajor).\\(.emulationMinor)"'
+        until [ $(kubectl get nodes -o name | wc -l) = 3 ]; do sleep 0.1; done`);
+      set.close();
       const closed = await again.fetch('/version').then(
         ({ status }) => status,
         () => 0,
@@ -156,6 +166,7 @@ test('a frame and then a worker have one cluster, in a page of another site', as
         from,
         kept,
         note,
+        settled,
         closed,
         unfit,
         torn,
@@ -180,6 +191,11 @@ test('a frame and then a worker have one cluster, in a page of another site', as
     expect(found.from).toBe('snapshot');
     expect(found.kept.stdout).toBe(`${found.uid}\n`);
     expect(found.note.stdout).toBe('of-a-person\n');
+    expect(found.settled).toEqual({
+      stdout: `${found.uid}\nemulates 1.36\n`,
+      stderr: '',
+      exitCode: 0,
+    });
     expect([found.frames, found.left]).toEqual([1, 0]);
     expect(found.closed).toBe(503);
     // Nothing else is begun instead.
