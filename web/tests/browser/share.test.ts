@@ -259,14 +259,35 @@ test('a link to a view opens it, in the language of who opens it or of who made 
   await expect.poll(focused).toContain('share-button');
 });
 
-test('a cluster travels by a short link where the host has a store, and is opened as another one', async () => {
+/** The requests of a page to the store of its host, from now on. */
+function askedOfStore(page: Page): readonly string[] {
+  const asked: string[] = [];
+  page.context().on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (/^\/s(\/|$)/.test(pathname)) asked.push(`${request.method()} ${pathname}`);
+  });
+  return asked;
+}
+
+test('a cluster travels in a link, or by a short one where the host has a store, and is opened as another one', async () => {
   const sender = await visit();
+  const askedBySender = askedOfStore(sender);
   await ready(sender);
   await run(sender, 'kubectl create configmap sent --from-literal=by=link');
-  await enlarge(sender);
-  await sender.getByRole('button', { name: 'Share' }).click();
   const dialog = sender.getByRole('dialog', { name: 'Share' });
-  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  const makeLink = async () => {
+    await sender.getByRole('button', { name: 'Share' }).click();
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+  };
+  // What is small needs no store: the part of an address behind # is sent to nobody.
+  await makeLink();
+  const whole = await dialog.getByRole('textbox', { name: 'Link with this cluster' }).inputValue();
+  expect(whole).toMatch(/#shared\/b\/[\w-]+$/);
+  expect(askedBySender).toEqual([]);
+  await sender.keyboard.press('Escape');
+
+  await enlarge(sender);
+  await makeLink();
   await dialog.getByText(/which no link has room for/).waitFor();
   await dialog.getByRole('button', { name: 'Send it to the host, for a short link' }).click();
   const field = dialog.getByRole('textbox', { name: 'Short link' });
@@ -274,20 +295,35 @@ test('a cluster travels by a short link where the host has a store, and is opene
   const link = await field.inputValue();
   expect(link).toMatch(/#shared\/s\/[a-z2-7]{24}$/);
 
-  const reader = await visit(link);
+  expect(askedBySender).not.toEqual([]);
+
+  const reader = await visit(whole);
+  const askedByReader = askedOfStore(reader);
   await ready(reader);
   const offer = reader.getByRole('dialog', { name: 'A cluster from a link' });
   await offer.waitFor();
   const cluster = () => reader.evaluate(() => document.documentElement.dataset.cluster);
   expect(await cluster()).toBe('own');
   expect(await run(reader, 'kubectl get configmap sent -o name')).toBe('');
-  await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
-  await reader.waitForFunction(() => document.documentElement.dataset.cluster === 'shared');
-  await ready(reader);
+  const opens = async (name: string) => {
+    await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
+    await reader.waitForFunction(
+      (cluster) => document.documentElement.dataset.cluster === cluster,
+      name,
+    );
+    await ready(reader);
+  };
+  const hasObject = () =>
+    expect
+      .poll(() => run(reader, "kubectl get configmap sent -o jsonpath='{.data.by}'"))
+      .toBe('link');
+  await opens('shared');
+  await hasObject();
+  expect(askedByReader).toEqual([]);
+  await reader.evaluate((to) => location.assign(to), link);
+  await opens('shared-2');
   expect(new URL(reader.url()).hash).toBe('#cluster');
-  await expect
-    .poll(() => run(reader, "kubectl get configmap sent -o jsonpath='{.data.by}'"))
-    .toBe('link');
+  await hasObject();
   await reader.getByText('The cluster is as it was saved').waitFor();
   await reader.locator('.cluster-button').click();
   await reader.locator('.cluster-face').filter({ hasText: 'Your cluster' }).waitFor();
@@ -295,9 +331,7 @@ test('a cluster travels by a short link where the host has a store, and is opene
 
   // A link that holds a cluster itself: of another version, which has stored what this one cannot read.
   await reader.evaluate((to) => location.assign(to), `${site.url}#shared/b/${older()}`);
-  await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
-  await reader.waitForFunction(() => document.documentElement.dataset.cluster === 'older');
-  await ready(reader);
+  await opens('older');
   expect(await run(reader, "kubectl get crd -o jsonpath='{.items[*].metadata.uid}'")).toBe(UID);
   const told =
     'Kubernetes v1.36.0+kubetab saved this cluster. UIDs and times are what they were; resource versions are new. This build cannot read 1 object, which the cluster is without.';
