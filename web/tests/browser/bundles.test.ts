@@ -226,6 +226,13 @@ const from = () =>
     return state?.phase === 'ready' ? state.run.from : null;
   });
 
+/** What has been fetched and done for the engine of the page. */
+const stages = () =>
+  page.evaluate(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
+  });
+
 async function arrives(cluster: string): Promise<void> {
   await page.waitForFunction((name) => document.documentElement.dataset.cluster === name, cluster);
   await ready(page);
@@ -368,6 +375,9 @@ test('from the page to the native server and back by a link, object by object', 
   expect(await clusterHere()).toBe('own');
   await page.goto(link(native.page));
   await arrives('back-again');
+  // What opens a bundle, and kubectl get, are not in the rest of the module. A list of ClusterRoles is.
+  expect(await shell('kubectl get secret two')).toMatch(/^NAME .*\ntwo /);
+  expect(await stages()).not.toContain('rest');
   expect(await objects(inPage)).toEqual(inServer);
 
   // It goes on from the snapshot, though another engine has made it, and is kept.
