@@ -83,9 +83,11 @@ setup: ## fetch Go modules and npm packages, and check the tools
 	@scripts/step "fetch Go modules" go mod download
 	@scripts/packages
 
-.PHONY: chromium jq
+.PHONY: chromium firefox-webkit jq
 chromium:
 	@scripts/chromium
+firefox-webkit:
+	@scripts/browsers
 jq:
 	@scripts/jq
 
@@ -191,13 +193,13 @@ JOBS ?= 2
 test: ## everything that must pass before a change lands; says at its end where the time went
 	@mkdir -p build/log && : >build/log/steps; \
 	trap 'scripts/times || exit 1' EXIT; \
-	$(MAKE) setup chromium jq; \
+	$(MAKE) setup chromium firefox-webkit jq; \
 	$(MAKE) -j2 build check; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests
 
 # They begin in this order, the longest first: a target that still had something to build would give its place away.
 .PHONY: all-tests
-all-tests: test-web test-server test-lessons test-transcripts test-shell test-analyze test-race test-js test-edge test-go
+all-tests: test-web test-server test-lessons test-transcripts test-shell test-analyze test-race test-js test-browsers test-edge test-go
 
 .PHONY: check check-text check-go check-js check-web check-size
 check: check-text check-go check-js check-web check-size ## format, vet and staticcheck in one pass, TypeScript, lint, dependency rules, size budget
@@ -304,11 +306,12 @@ test-timing: $(call needs,native wasm page chromium) ## the tests that measure t
 	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
-.PHONY: test-browsers
-test-browsers: page chromium ## the stories that matter in Firefox and in WebKit, and a site of VitePress; it installs all three, and a release needs it
-	@scripts/browsers
+.PHONY: test-browsers test-vitepress
+test-browsers: $(call needs,page firefox-webkit)
+	@scripts/step "stories in Firefox and WebKit" $(KEPT_OF_PAGE) npm run --silent test:browsers -w web -- stories
+test-vitepress: page chromium ## a site that VitePress builds, and its blocks in Chromium; it installs VitePress from npm, and a release needs it
 	@scripts/step "fetch VitePress, and have it build a site" sh -c 'npm ci --silent --prefix docs/samples/vitepress && npm run --silent --prefix docs/samples/vitepress build'
-	@scripts/step "stories in Firefox and WebKit, and with VitePress" npm run --silent test:browsers -w web
+	@scripts/step "the site of VitePress" npm run --silent test:browsers -w web -- vitepress
 
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick

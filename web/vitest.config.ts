@@ -37,7 +37,7 @@ export default defineConfig({
         },
         Number(process.env.KUBETAB_BROWSERS ?? 2),
       ),
-      // Firefox and WebKit: make test-browsers.
+      // Firefox and WebKit, and a site of VitePress: make test-browsers and test-vitepress.
       browser('browsers', { include: ['tests/browsers/**/*.test.ts'] }),
       // What measures how long something takes has the machine to itself: see `make test`.
       browser('timing', { include: ['tests/browser/**/*.timing.test.ts'] }),

@@ -13,7 +13,7 @@ const reader = newReader();
 
 /** The files of the site by path, with the address of Kubetab's site. */
 async function siteFiles(): Promise<Record<string, string | Uint8Array>> {
-  if (!existsSync(built)) throw new Error(`${built} is missing. Run \`make test-browsers\`.`);
+  if (!existsSync(built)) throw new Error(`${built} is missing. Run \`make test-vitepress\`.`);
   const files: Record<string, string | Uint8Array> = {};
   for (const name of await list(built)) {
     const bytes = readFileSync(join(built, name));
