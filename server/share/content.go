@@ -58,12 +58,13 @@ func check(kind string, content []byte) error {
 }
 
 func checkFiles(content []byte) error {
-	zip, err := zlib.NewReader(bytes.NewReader(content))
+	from := bytes.NewReader(content)
+	zip, err := zlib.NewReader(from)
 	if err != nil {
 		return errors.New("the files are not compressed with zlib")
 	}
 	// JSON spells some bytes with six; names and quotes take some room, too.
-	text, err := inflate(zip, 7*mostText)
+	text, err := inflate(zip, from, 7*mostText)
 	if err != nil {
 		return fmt.Errorf("the files: %w", err)
 	}
@@ -87,14 +88,16 @@ func checkFiles(content []byte) error {
 	return nil
 }
 
-// inflate reads all of r, which may be most bytes.
-func inflate(r io.Reader, most int) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	if err != nil {
+// inflate reads all of zip, which may be most bytes. Nothing may follow in from: browsers inflate no text with more behind it.
+func inflate(zip io.Reader, from *bytes.Reader, most int) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(zip, int64(most)+1))
+	switch {
+	case err != nil:
 		return nil, errors.New("what is compressed is damaged")
-	}
-	if len(text) > most {
+	case len(text) > most:
 		return nil, fmt.Errorf("inflated they have more than %d bytes", most)
+	case from.Len() > 0:
+		return nil, fmt.Errorf("%d bytes follow what is compressed", from.Len())
 	}
 	return text, nil
 }
@@ -156,12 +159,13 @@ func checkBundle(content []byte) error {
 	case envelope.Size > mostCluster:
 		return fmt.Errorf("the cluster has %d bytes, and %d are possible", envelope.Size, mostCluster)
 	}
-	zip, err := gzip.NewReader(bytes.NewReader(envelope.Body))
+	from := bytes.NewReader(envelope.Body)
+	zip, err := gzip.NewReader(from)
 	if err != nil {
 		return errors.New("the bundle's body is not compressed with gzip")
 	}
 	zip.Multistream(false)
-	cluster, err := inflate(zip, int(envelope.Size))
+	cluster, err := inflate(zip, from, int(envelope.Size))
 	if err != nil || int64(len(cluster)) != envelope.Size {
 		return fmt.Errorf("the bundle's body does not have the %d bytes that its envelope says", envelope.Size)
 	}

@@ -174,6 +174,21 @@ func envelopedBytes(t *testing.T, body []byte, size int) []byte {
 	return file
 }
 
+// followed is a bundle with a byte behind what is compressed in it.
+func followed(t *testing.T, file []byte) []byte {
+	t.Helper()
+	var envelope map[string]any
+	err := msgpack.Unmarshal(file, &envelope)
+	if err == nil {
+		envelope["body"] = append(envelope["body"].([]byte), 0)
+		file, err = msgpack.Marshal(envelope)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestRefuses: what is too much, hostile or of another shape is refused, and nothing is kept.
 func TestRefuses(t *testing.T) {
 	s := newStore(t, nil)
@@ -194,10 +209,12 @@ func TestRefuses(t *testing.T) {
 		"other JSON":                   {files, zipped(t, `{"a":1}`), 422},
 		"three":                        {files, zipped(t, `[["a","b","c"]]`), 422},
 		"too many":                     {files, zipped(t, "["+strings.Repeat(`["a","b"],`, 100)+`["a","b"]]`), 422},
+		"more than files":              {files, append(zipped(t, `[["a","b"]]`), 0), 422},
 		"no UTF-8":                     {files, zipped(t, "[[\"a\",\"\xff\"]]"), 422},
 		"files as a bundle":            {bundles, zipped(t, `[["a","b"]]`), 422},
 		"half a bundle":                {bundles, aBundle(t)[:40], 422},
 		"more than a bundle":           {bundles, append(aBundle(t), 0xc0), 422},
+		"more than a bundle's body":    {bundles, followed(t, aBundle(t)), 422},
 		"a bundle of something":        {bundles, enveloped(t, map[string]any{"pictures": 1}, 0), 422},
 		"a bundle's record":            {bundles, enveloped(t, map[string]any{"records": []any{map[string]any{"key": 7}}}, 0), 422},
 		"a bundle that says less":      {bundles, enveloped(t, map[string]any{"name": "long enough"}, 3), 422},
@@ -451,13 +468,29 @@ func (failing) Put(context.Context, string, []byte, time.Duration) error {
 	return errors.New("open /secret")
 }
 
+// FuzzCheck: whatever is posted is refused, or is of its kind with nothing behind it, and what package bundle has read and
+// written is not refused. Content is looked at as it is and compressed, because chance does not find its way into that.
 func FuzzCheck(f *testing.F) {
-	f.Add([]byte{0x85, 0xa4, 'b', 'o', 'd', 'y'})
 	f.Fuzz(func(t *testing.T, content []byte) {
-		for _, kind := range []string{filesKind, bundleKind} {
-			_ = check(kind, content)
+		for kind, posted := range map[string][][]byte{
+			filesKind:  {content, zipped(t, string(content))},
+			bundleKind: {content, envelopedBytes(t, content, 0)},
+		} {
+			for _, each := range posted {
+				if check(kind, each) == nil && check(kind, append(bytes.Clone(each), 0)) == nil {
+					t.Errorf("%s with more behind them: %q", kind, each)
+				}
+			}
 		}
-		_ = has(content, clusterShape)
+		if b, err := bundle.Read(bytes.NewReader(envelopedBytes(t, content, 0)), bundle.DefaultLimits()); err == nil {
+			var written bytes.Buffer
+			if err := bundle.Write(&written, b); err != nil {
+				t.Fatal(err)
+			}
+			if err := check(bundleKind, written.Bytes()); err != nil && written.Len() < mostCluster {
+				t.Errorf("a bundle: %v", err)
+			}
+		}
 		if r, err := decode(content); err == nil && r.kind == goneKind && !bytes.HasPrefix(content, []byte(magic)) {
 			t.Error("taken down by something else")
 		}
