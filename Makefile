@@ -342,8 +342,8 @@ test-things: page chromium ## what people do that is more than a line: 10,000 ob
 test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)
 	@npm run --silent test:long -w web -- full
 
-# Files and lines that come from anybody. Packages that link Kubernetes have no place here: Go would compile all of it anew,
-# with counters. What is found is written into the package's testdata/fuzz, where make test runs it again.
+# Files and lines that come from anybody. Packages that link Kubernetes have no place here, but in fuzz-records: Go would
+# compile all of it anew, with counters. What is found is written into the package's testdata/fuzz, where make test runs it again.
 FUZZ ?= ./core/bundle:FuzzRead ./core/bundle:FuzzCluster ./server/share:FuzzCheck ./core/etcd:FuzzDecodeOps ./core/shell/terminal:FuzzFilter \
 	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun
 
@@ -370,6 +370,12 @@ test-late: ## the tests with components that hear of changes up to half a second
 .PHONY: test-late-go
 test-late-go: native
 	@$(GOTEST) -vet=off -timeout 40m -skip '^TestCluster$$' ./core ./core/controllers/... ./core/shell/... ./server/...
+
+# Without counters chance has no guide but the corpus, and Kubernetes need not be compiled anew.
+.PHONY: fuzz-records
+fuzz-records: ## the same for the records of a bundle, which upstream's codecs check: MINUTES=10
+	@$(GOTEST) -vet=off -c -o build/tools/cluster.test ./core/cluster
+	@cd core/cluster && $(CURDIR)/build/tools/cluster.test -test.run '^$$' -test.fuzz '^FuzzCheck$$' -test.fuzztime $(MINUTES)m -test.fuzzcachedir $(CURDIR)/build/fuzz
 
 ##### measures
 

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/etcd"
+	"github.com/kubetab/kubetab/core/internal/records"
 )
 
 // FuzzCheck: whatever a record holds, a bundle of this version with it is refused, or opened and summarized as any other;
-// and a bundle of another version is opened without the record in the first case, and with it in the second.
+// and a bundle of another version is opened without the record in the first case, and with it in the second. A custom
+// resource that is opened is one that upstream's storage of custom resources reads.
 func FuzzCheck(f *testing.F) {
 	for _, r := range large(f, 1, 1).State.Records {
 		f.Add(r.Key, r.Value)
@@ -33,6 +36,11 @@ func opensAlike(t *testing.T, key string, value []byte) {
 		}
 	} else {
 		Summarize(b, here)
+		if _, object, _ := records.Decode(key, value); object == nil {
+			if err := new(unstructured.Unstructured).UnmarshalJSON(value); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if _, err := Manifests(b); err != nil && !errors.Is(err, ErrBundle) {
 			t.Fatal(err)
 		}

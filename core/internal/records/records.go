@@ -4,17 +4,18 @@ package records
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/util/json"
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/controlplane" // puts the types of all built-in groups into legacyscheme
@@ -128,8 +129,9 @@ func (r *Reader) decode(key string, record []byte) (schema.GroupVersionKind, run
 			return gvk, nil, fmt.Errorf("this build has no %s of %s", of.Kind, of.APIVersion)
 		}
 	}
-	if bytes.HasPrefix(record, Protobuf) || !json.Valid(record) {
+	if bytes.HasPrefix(record, Protobuf) {
 		return gvk, nil, fmt.Errorf("%s of %s is no custom resource", of.Kind, of.APIVersion)
 	}
-	return gvk, nil, nil
+	_, _, err := unstructured.UnstructuredJSONScheme.Decode(record, nil, &unstructured.Unstructured{})
+	return gvk, nil, err
 }

@@ -76,6 +76,8 @@ func TestUnreadable(t *testing.T) {
 		"a CRD":                    {"/registry/apiextensions.k8s.io/customresourcedefinitions/x", []byte(`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"x"}}`), ""},
 		"an APIService":            {"/registry/apiregistration.k8s.io/apiservices/x", []byte(`{"kind":"APIService","apiVersion":"apiregistration.k8s.io/v1","metadata":{"name":"x"}}`), ""},
 		"a custom resource":        {"/registry/sea.example/boats/default/ada", []byte(`{"kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"}}`), ""},
+		"names in capitals":        {"/registry/sea.example/boats/default/ada", []byte(`{"Kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"}}`), "no type"},
+		"a number that is none":    {"/registry/sea.example/boats/default/ada", []byte(`{"kind":"Boat","apiVersion":"sea.example/v1","metadata":{"name":"ada"},"spec":1e999}`), "cannot unmarshal number"},
 		"half a Pod":               {"/registry/pods/default/web", pod[:len(pod)/2], "no type"},
 		"a damaged Pod":            {"/registry/pods/default/web", of("v1", "Pod"), "EOF"},
 		"a version of the future":  {"/registry/deployments/default/web", of("apps/v9", "Deployment"), "this build has no Deployment of apps/v9"},
