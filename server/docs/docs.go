@@ -3,6 +3,8 @@
 //
 //	Markdown or HTML --Parse--> Document --Play--> Report --Update--> the file with what is printed now
 //
+// In a page with embed.js, examples are the blocks that the script makes run (snippets.go), in the shells that it gives them.
+//
 // A document has a cluster of its own, an engine in this process, and a terminal for each session that it names. The
 // terminal is core/shell, as in the page.
 //
@@ -15,14 +17,17 @@ package docs
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
@@ -35,6 +40,7 @@ type Document struct {
 	source []byte
 	blocks []*block
 	steps  []step
+	bundle *bundle.Bundle // what the cluster begins with; nil for an empty one
 }
 
 // block is one of code, as its document has it.
@@ -42,6 +48,7 @@ type block struct {
 	language string
 	marks    map[string]string // attributes, by names in lower case; words without a value have an empty one
 	lines    []line
+	start    int // of its element in a page
 	number   int // of the document's line that has the block's first line
 	// replace returns the change that gives the lines from, up to and without to, another text. Its error is ErrMarkup.
 	replace func(from, to int, text []string) (change, error)
@@ -68,8 +75,12 @@ type step struct {
 	file, text string // a file and what is in it
 
 	command  string
+	script   string    // what is run; empty for the command as it is
 	expected *expected // nil when the document says nothing
 }
+
+// lines are what a shell runs.
+func (s *step) lines() string { return cmp.Or(s.script, s.command) }
 
 // expected are the lines of a block that show what a command prints.
 type expected struct {
@@ -85,13 +96,21 @@ func (e *expected) lines() []string {
 	return found
 }
 
-// Parse reads a document: HTML if path ends with .html or .htm, and Markdown otherwise. The error names the line of
-// an example that is none.
+// Parse reads a document: HTML if path ends with .html or .htm, and Markdown otherwise. In a page with embed.js, the
+// examples are what that script makes run; files that its attributes name are read. The error names the line of an example
+// that is none.
 func Parse(path string, source []byte) (*Document, error) {
 	d := &Document{Path: path, source: source}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".html", ".htm":
-		d.blocks = htmlBlocks(source)
+		p, err := parseTree(path, source)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if hasSnippets, err := d.readSnippets(p); hasSnippets {
+			return d, err
+		}
+		d.blocks = htmlBlocks(source, nil)
 	default:
 		d.blocks = markdownBlocks(source)
 	}
@@ -148,15 +167,11 @@ func (b *block) fileName() string {
 	return ""
 }
 
-const prompt = "$ "
+// prompt is before a command.
+var prompt = regexp.MustCompile(`^\s*\$ `)
 
 func (b *block) prompted() bool {
-	for _, l := range b.lines {
-		if strings.HasPrefix(l.text, prompt) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.lines, func(l line) bool { return prompt.MatchString(l.text) })
 }
 
 // read makes steps of blocks.
@@ -181,7 +196,7 @@ func (d *Document) read() error {
 				d.steps = append(d.steps, of)
 			}
 		case prompts:
-			d.prompts(b, of)
+			d.steps = append(d.steps, promptSteps(b, of, isIncomplete)...)
 		case output:
 			if last := len(d.steps) - 1; last >= 0 && d.steps[last].command != "" && d.steps[last].expected == nil && (before == commands || before == prompts) {
 				if d.steps[last].expected = (&expected{b, 0, len(b.lines)}); isSkip {
@@ -191,24 +206,41 @@ func (d *Document) read() error {
 		}
 		before = now
 	}
+	d.useFiles()
 	return nil
 }
 
-// prompts makes steps of a block with prompts. A command goes on in the next line where bash would ask for more.
-func (d *Document) prompts(b *block, of step) {
+// useFiles has commands read a document's own files where they would fetch them from an address.
+func (d *Document) useFiles() {
+	var names []string
+	for _, s := range d.steps {
+		if s.file != "" && !s.isSkip {
+			names = append(names, s.file)
+		}
+	}
+	for i := range d.steps {
+		s := &d.steps[i]
+		if local := localFiles(s.command, names); local != s.command {
+			s.script = local
+		}
+	}
+}
+
+// promptSteps makes steps of a block with prompts. A command goes on in the next line where goesOn says so.
+func promptSteps(b *block, of step, goesOn func(command string) bool) (steps []step) {
 	for i := 0; i < len(b.lines); {
-		if !strings.HasPrefix(b.lines[i].text, prompt) {
+		if !prompt.MatchString(b.lines[i].text) {
 			i++ // before the first prompt
 			continue
 		}
 		next := of
 		next.line = b.lines[i].number
-		next.command = strings.TrimPrefix(b.lines[i].text, prompt)
-		for i++; i < len(b.lines) && isIncomplete(next.command); i++ {
+		next.command = prompt.ReplaceAllString(b.lines[i].text, "")
+		for i++; i < len(b.lines) && goesOn(next.command); i++ {
 			next.command += "\n" + strings.TrimPrefix(b.lines[i].text, "> ")
 		}
 		from := i
-		for i < len(b.lines) && !strings.HasPrefix(b.lines[i].text, prompt) {
+		for i < len(b.lines) && !prompt.MatchString(b.lines[i].text) {
 			i++
 		}
 		to := i
@@ -218,8 +250,9 @@ func (d *Document) prompts(b *block, of step) {
 		if to > from {
 			next.expected = &expected{b, from, to}
 		}
-		d.steps = append(d.steps, next)
+		steps = append(steps, next)
 	}
+	return steps
 }
 
 // isIncomplete reports whether bash would ask for another line.

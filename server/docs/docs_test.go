@@ -14,6 +14,9 @@ import (
 	"github.com/kubetab/kubetab/internal/testlog"
 )
 
+// documents is the folder docs of the project. Documents change the folder of the process.
+var documents, _ = filepath.Abs("../../docs")
+
 func TestMain(m *testing.M) {
 	testlog.Quiet()
 	os.Exit(m.Run())
@@ -44,6 +47,9 @@ func told(d *Document) string {
 			continue
 		}
 		fmt.Fprintf(&text, " $ %s\n", strings.ReplaceAll(s.command, "\n", "\n| "))
+		if s.script != "" && s.script != s.command {
+			fmt.Fprintf(&text, "= %s\n", strings.ReplaceAll(s.script, "\n", "\n= "))
+		}
 		if s.expected != nil {
 			for _, l := range s.expected.lines() {
 				fmt.Fprintf(&text, "> %s\n", l)
@@ -285,15 +291,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestDocument runs a document of the project. Then it runs it with outputs that are not true, and has them written.
-func TestDocument(t *testing.T) {
-	const path = "../../docs/examples.md"
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// A machine may be slow, and what is true is found as soon as it is.
-	report, err := parsed(t, path, string(source)).Play(t.Context(), Options{Patience: 2 * time.Minute, Timeout: 5 * time.Minute})
+// options wait as long as a slow machine needs: what is true is found as soon as it is.
+var options = Options{Patience: 2 * time.Minute, Timeout: 5 * time.Minute}
+
+// played runs a document that is true.
+func played(t *testing.T, path, source string) (*Document, Report) {
+	t.Helper()
+	d := parsed(t, path, source)
+	report, err := d.Play(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,13 +307,29 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s:%d: %s: %s\n%s", f.Path, f.Line, f.Outcome, f.Command, f.Why)
 		}
 	}
+	return d, report
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
+
+// TestDocument runs a document of the project. Then it runs it with outputs that are not true, and has them written.
+func TestDocument(t *testing.T) {
+	path := filepath.Join(documents, "examples.md")
+	_, report := played(t, path, read(t, path))
 	if report.Count(True) < 8 || report.Count(Ran) == 0 {
 		t.Errorf("%d examples are true, %d ran", report.Count(True), report.Count(Ran))
 	}
 
 	const said, right, why = "a\n```console\n$ kubectl create ns one\nnamespace/two created\n$ echo b\nb\n$ false\n```\n", "namespace/one", "exit code 1"
 	d := parsed(t, "false.md", said)
-	report, err = d.Play(t.Context(), Options{Patience: time.Millisecond, Timeout: 5 * time.Minute})
+	report, err := d.Play(t.Context(), Options{Patience: time.Millisecond, Timeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,16 +23,26 @@ var void = map[string]bool{
 	"link": true, "meta": true, "source": true, "track": true, "wbr": true,
 }
 
-// htmlBlocks returns the pre elements of a page. Marks and languages are those of the element, of the code element in
+// lineNumbers are the classes of elements with the number of a line, which is no part of a text: see web/src/embed/source.ts.
+var lineNumbers = []string{"ln", "lnt", "lnlinks", "line-numbers", "line-number"}
+
+func (e *element) isLineNumber() bool {
+	_, isMarked := e.marks["data-line-number"]
+	return isMarked || slices.ContainsFunc(lineNumbers, e.has)
+}
+
+// htmlBlocks returns the pre elements of a page, and the elements whose tags begin at starts. Marks and languages are those of the element, of the code element in
 // it, and of the elements around it, as generators of sites put them: class="language-shell", data-lang, data-session.
 // A name comes from title, from data-file, from the link of Hugo's code samples (.code-sample a[download]), or from the
 // title that Docusaurus puts above. It is long because it is one machine over the tokens of a page, with one state.
-func htmlBlocks(source []byte) []*block {
+func htmlBlocks(source []byte, starts map[int]bool) []*block {
 	var (
 		found   []*block
 		open    = []*element{{}}
 		current *block
 		isTitle bool // within the title of a block to come
+		depth   int  // of open, around current
+		number  int  // of open, around a line's number in current; 0 without
 		at      int
 		spans   []span // of current's lines
 	)
@@ -59,14 +69,14 @@ func htmlBlocks(source []byte) []*block {
 			if isTitle {
 				open[len(open)-2].file += string(bytes.TrimSpace(raw))
 			}
-			if current == nil {
+			if current == nil || number > 0 {
 				continue
 			}
 			for i, piece := range strings.SplitAfter(string(raw), "\n") {
 				if i > 0 {
 					begin(start)
 				}
-				add(html.UnescapeString(strings.TrimRight(piece, "\r\n")), start, start+len(strings.TrimRight(piece, "\r\n")))
+				add(strings.ReplaceAll(html.UnescapeString(strings.TrimRight(piece, "\r\n")), "\u00a0", " "), start, start+len(strings.TrimRight(piece, "\r\n")))
 				start += len(piece)
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -93,8 +103,12 @@ func htmlBlocks(source []byte) []*block {
 					spans[0] = span{at, at}
 				}
 			}
-			if token.Data == "pre" && current == nil {
-				current, spans = &block{marks: map[string]string{}, number: lineNumber(source, at)}, nil
+			if current != nil && number == 0 && e.isLineNumber() {
+				number = len(open)
+			}
+			if current == nil && (token.Data == "pre" || starts[start]) {
+				current, spans = &block{marks: map[string]string{}, start: start, number: lineNumber(source, at)}, nil
+				depth = len(open)
 				current.take(e)
 				for _, around := range slices.Backward(open) {
 					current.take(around)
@@ -113,10 +127,13 @@ func htmlBlocks(source []byte) []*block {
 				continue // an end without a beginning
 			}
 			open = open[:i]
-			if string(name) == "pre" && current != nil {
+			if i <= number {
+				number = 0
+			}
+			if current != nil && i <= depth {
 				current.finish(source, spans)
 				found = append(found, current)
-				current = nil
+				current, number = nil, 0
 			}
 		}
 	}

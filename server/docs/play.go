@@ -14,6 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell"
@@ -92,7 +93,7 @@ func (d *Document) Play(ctx context.Context, o Options) (report Report, err erro
 	if !d.hasCommands() {
 		return nil, nil
 	}
-	p, err := sitDown(ctx)
+	p, err := sitDown(ctx, d.bundle)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Path, err)
 	}
@@ -131,7 +132,8 @@ type session struct {
 	printed *locked.Buffer
 }
 
-func sitDown(ctx context.Context) (_ *player, err error) {
+// sitDown starts a cluster, empty or with what is in from.
+func sitDown(ctx context.Context, from *bundle.Bundle) (_ *player, err error) {
 	p := &player{sessions: map[string]*session{}}
 	defer func() {
 		if err != nil {
@@ -153,6 +155,11 @@ func sitDown(ctx context.Context) (_ *player, err error) {
 	}
 	config := core.Config{Nodes: nodes, Clock: clock.New(nil), DefaultUser: people.All[0].User()}
 	config.Admit(tokens)
+	if from != nil {
+		if _, err := config.Open(from); err != nil {
+			return nil, err
+		}
+	}
 	if p.engine, err = core.New(context.WithoutCancel(ctx), config); err != nil {
 		return nil, err
 	}
@@ -254,7 +261,7 @@ func joined(lines []string) string {
 // run runs the command of s. If its last part only reads, run repeats that part as long as it prints something else
 // than expected. ended is false for a command that takes longer than o.Timeout. The error is that of ctx.
 func (p *player) run(ctx context.Context, in *session, s *step, f *Finding, o Options) (code int, ended bool, err error) {
-	first, last := split(s.command)
+	first, last := split(s.lines())
 	once := func(script string) (int, string, bool) {
 		limited, cancel := context.WithTimeout(ctx, o.Timeout)
 		defer cancel()

@@ -48,7 +48,7 @@ func (d *Document) confirm(updated []byte, r Report) error {
 			return fmt.Errorf("%s: %w: there would be %d examples in place of %d", d.Path, ErrMarkup, len(now.steps), len(r))
 		}
 		got := now.steps[i]
-		isSame := got.command == f.step.command && got.file == f.step.file && got.text == f.step.text
+		isSame := got.command == f.step.command && got.script == f.step.script && got.file == f.step.file && got.text == f.step.text
 		if isSame && want != nil && f.Outcome != Skipped {
 			said := want.lines()
 			if f.Outcome == Differs {

@@ -86,7 +86,9 @@ func newDocsCheckCommand(name string) *cobra.Command {
 		Short: map[string]string{"check": "Fail where a text is no longer true", "update": "Write what is printed now into the texts"}[name],
 		Long: `A block marked shell has commands; one marked console has commands after "$ ", and below them what they print. A block
 marked output has what the commands before it print. A block with title="NAME" or file="NAME" is a file. The word skip
-leaves a block out, and session=NAME gives it a terminal of its own. A line of three dots stands for any lines.
+leaves a block out, and session=NAME gives it a terminal of its own. A line of three dots stands for any lines. Commands that
+fetch an address which ends with the name of a file get that file. In a page of HTML with embed.js, what runs is what the script
+makes run, by the attributes of the script and of <kubetab-snippet>.
 
 check prints a unified diff for each example that prints something else, and ends with exit code 1 if there is one.
 update writes the new outputs into the files, and nothing else.`,
