@@ -28,20 +28,32 @@ type SaveOptions struct {
 // mostBundle is how many bytes of a bundle are read.
 const mostBundle = 64 << 20
 
-// SaveBundle asks a running server for its cluster and writes the answer to path, with mode 0600, whole or not at all. It
-// returns the size in bytes. Errors: the kubeconfig cannot be read, the server cannot be reached or refuses, or the file
-// cannot be written.
+// SaveBundle writes what FetchBundle returns to path, with mode 0600, whole or not at all. It returns the size in bytes.
+// Errors: those of FetchBundle, or the file cannot be written.
 func SaveBundle(ctx context.Context, path string, o SaveOptions) (int, error) {
+	file, err := FetchBundle(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	if err := writePrivate(path, file); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, cause(err))
+	}
+	return len(file), nil
+}
+
+// FetchBundle asks a running server for its cluster. Errors: the kubeconfig cannot be read, or the server cannot be reached
+// or refuses.
+func FetchBundle(ctx context.Context, o SaveOptions) ([]byte, error) {
 	if _, err := os.Stat(o.Kubeconfig); err != nil {
-		return 0, fmt.Errorf("kubeconfig %s: %w: start kubetab serve, or give its file with --kubeconfig FILE", o.Kubeconfig, cause(err))
+		return nil, fmt.Errorf("kubeconfig %s: %w: start kubetab serve, or give its file with --kubeconfig FILE", o.Kubeconfig, cause(err))
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
 	if err != nil {
-		return 0, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return 0, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
+		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
 	query := url.Values{"name": {o.Name}}
 	if o.NoSecrets {
@@ -49,26 +61,23 @@ func SaveBundle(ctx context.Context, path string, o SaveOptions) (int, error) {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+bundle.Path+"?"+query.Encode(), nil)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	file, err := io.ReadAll(io.LimitReader(answer.Body, mostBundle+1))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("read the bundle: %w", err)
+		return nil, fmt.Errorf("read the bundle: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		return 0, fmt.Errorf("the server at %s refuses: %s", config.Host, refusal(answer, file))
+		return nil, fmt.Errorf("the server at %s refuses: %s", config.Host, refusal(answer, file))
 	case len(file) > mostBundle:
-		return 0, fmt.Errorf("the bundle is larger than %d bytes", mostBundle)
+		return nil, fmt.Errorf("the bundle is larger than %d bytes", mostBundle)
 	}
-	if err := writePrivate(path, file); err != nil {
-		return 0, fmt.Errorf("%s: %w", path, cause(err))
-	}
-	return len(file), nil
+	return file, nil
 }
 
 // refusal is the message of a Status, or what there is of one.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -109,6 +110,10 @@ func TestBundle(t *testing.T) {
 			t.Errorf("show: code %d, stderr %q, and no %q in\n%s", code, stderr, part, stdout)
 		}
 	}
+	code, shown, stderr := kubetab(t, "bundle", "show", "--kubeconfig", first.Kubeconfig)
+	if code != 0 || stderr != "" || len(counts(shown)) != 6 || !slices.Equal(counts(shown), counts(stdout)) {
+		t.Errorf("show of the server: code %d, stderr %q\n%s\nand of the file\n%s", code, stderr, shown, stdout)
+	}
 	if _, stdout, _ := kubetab(t, "bundle", "show", without); strings.Contains(stdout, "Secret") {
 		t.Errorf("a bundle without Secrets:\n%s", stdout)
 	}
@@ -123,11 +128,12 @@ func TestBundle(t *testing.T) {
 	files := []bundle.File{{Path: "note.txt", Data: []byte("of a page\n")}, {Path: "notes/empty", Data: []byte{}}}
 	change(t, path, func(b *bundle.Bundle) { b.Files, b.Settings = files, bundle.Settings{} })
 	dir := filepath.Join(t.TempDir(), "data")
-	for what, args := range map[string][]string{
-		"in memory":   {"--from", path},
-		"in a folder": {"--from", path, "--data-dir", dir},
+	for what, command := range map[string][]string{
+		"in memory":      {"serve", "--from", path},
+		"in a folder":    {"serve", "--from", path, "--data-dir", dir},
+		"by bundle open": {"bundle", "open", path},
 	} {
-		second := startKubetab(t, args...)
+		second := startCommand(t, command)
 		got := asStored(t, clientset(t, restConfig(t, second)))
 		for key, object := range want {
 			if got[key] != object {
@@ -191,6 +197,11 @@ func change(t *testing.T, path string, how func(*bundle.Bundle)) {
 	if err := os.WriteFile(path, changed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// counts are the lines of bundle show that count what is in asStored.
+func counts(shown string) []string {
+	return regexp.MustCompile(`(?m)^ *\d+  (Namespace|Secret|ServiceAccount|Service|ClusterRole|PriorityClass)  .*$`).FindAllString(shown, -1)
 }
 
 // credentials are what a server's kubeconfig holds, and nobody else is to have: tokens, and the certificate of the CA.
@@ -265,6 +276,9 @@ func TestBundleRefused(t *testing.T) {
 		{[]string{"bundle", "open", torn, "--listen", "127.0.0.1:0", "--http", ""}, 1, "the file cannot be read as a bundle"},
 		{[]string{"bundle", "open"}, 2, "give one FILE"},
 		{[]string{"bundle", "show", filepath.Join(dir, "none")}, 1, "no such file"},
+		{[]string{"bundle", "show", torn, torn}, 2, "give one FILE, or none"},
+		{[]string{"bundle", "show", torn, "--kubeconfig", torn}, 2, "exclude each other"},
+		{[]string{"bundle", "show"}, 1, "start kubetab serve"},
 		{[]string{"bundle", "save", torn}, 1, "is there already"},
 		{[]string{"bundle", "save", filepath.Join(dir, "new.kubetab")}, 1, "start kubetab serve"},
 		{[]string{"bundle", "save", filepath.Join(dir, "new.kubetab"), "--secrets=perhaps"}, 2, "true or false"},

@@ -18,9 +18,15 @@ const startLimit = 5 * time.Minute
 // startKubetab runs bin/kubetab serve with args until the test ends.
 func startKubetab(t *testing.T, args ...string) *process.Process {
 	t.Helper()
+	return startCommand(t, []string{"serve"}, args...)
+}
+
+// startCommand is startKubetab for another command that serves.
+func startCommand(t *testing.T, command []string, args ...string) *process.Process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
-	p, err := process.Start(ctx, t.TempDir(), args...)
+	p, err := process.StartCommand(ctx, t.TempDir(), command, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -60,12 +62,17 @@ service accounts are never saved.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.Kubeconfig, "kubeconfig", "kubetab.kubeconfig", "`file` that kubetab serve has written")
+	addKubeconfig(f, &o)
 	f.StringVar(&o.Name, "name", "", "what the cluster is called, for people")
 	secrets := f.VarPF(newBool(&noSecrets), "secrets", "", "whether Secrets are saved, too (default true)")
 	secrets.NoOptDefVal = "true"
 	f.BoolVar(&force, "force", false, "replace a file that is there")
 	return c
+}
+
+// addKubeconfig adds the flag that names a running server.
+func addKubeconfig(f *pflag.FlagSet, o *server.SaveOptions) {
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "kubetab.kubeconfig", "`file` that kubetab serve has written")
 }
 
 // newBool is a flag that sets the contrary.
@@ -93,24 +100,57 @@ func (f contraryFlag) Set(text string) error {
 }
 
 func newShowCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "show FILE",
-		Short:   "Say what a bundle holds",
-		Long:    "show reads a bundle, has every record checked, and says what is in it. No server is needed.",
-		Example: "  kubetab bundle show shop.kubetab",
-		Args:    oneFile,
+	o := server.SaveOptions{}
+	c := &cobra.Command{
+		Use:   "show [FILE]",
+		Short: "Say what a bundle holds, or the cluster of a running server",
+		Long: `show reads a bundle, has every record checked, and says what is in it. No server is needed.
+
+Without FILE it asks a running kubetab serve for its cluster, as bundle save does, and writes nothing.`,
+		Example: `  kubetab bundle show shop.kubetab
+  kubetab bundle show
+  kubetab bundle show --kubeconfig other.kubeconfig`,
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return usageError{fmt.Errorf("give one FILE, or none: see %s --help", c.CommandPath())}
+			case len(args) == 1 && c.Flags().Changed("kubeconfig"):
+				return usageError{fmt.Errorf("FILE and --kubeconfig exclude each other: see %s --help", c.CommandPath())}
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			b, err := readBundle(args[0])
+			b, name, err := bundleToShow(c.Context(), args, o)
 			if err != nil {
 				return err
 			}
 			opening, err := cluster.Check(b)
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			return show(c.OutOrStdout(), cluster.Summarize(b, opening))
 		},
 	}
+	addKubeconfig(c.Flags(), &o)
+	return c
+}
+
+// bundleToShow is that of the file in args, or of the server that o names, and what it is called in errors.
+func bundleToShow(ctx context.Context, args []string, o server.SaveOptions) (_ *bundle.Bundle, name string, err error) {
+	if len(args) == 1 {
+		b, err := readBundle(args[0])
+		return b, args[0], err
+	}
+	const of = "the server's bundle"
+	file, err := server.FetchBundle(ctx, o)
+	if err != nil {
+		return nil, of, err
+	}
+	b, err := bundle.Read(bytes.NewReader(file), bundle.DefaultLimits())
+	if err != nil {
+		return nil, of, fmt.Errorf("%s: %w", of, err)
+	}
+	return b, of, nil
 }
 
 func newOpenCommand() *cobra.Command {

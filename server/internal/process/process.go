@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,12 +66,17 @@ func (e *ExitError) Error() string {
 // is ready. Flags in args count over these. Errors: *ExitError, the binary is missing, or ctx ended; in the last two
 // cases no process is left behind.
 func Start(ctx context.Context, dir string, args ...string) (*Process, error) {
+	return StartCommand(ctx, dir, []string{"serve"}, args...)
+}
+
+// StartCommand is Start of another command that serves, with its arguments.
+func StartCommand(ctx context.Context, dir string, command []string, args ...string) (*Process, error) {
 	binary, err := Binary("kubetab")
 	if err != nil {
 		return nil, err
 	}
-	defaults := []string{"serve", "--listen", "127.0.0.1:0", "--http", "", "--kubeconfig", filepath.Join(dir, "kubeconfig")}
-	p := &Process{cmd: exec.Command(binary, append(defaults, args...)...), ended: make(chan struct{})}
+	defaults := []string{"--listen", "127.0.0.1:0", "--http", "", "--kubeconfig", filepath.Join(dir, "kubeconfig")}
+	p := &Process{cmd: exec.Command(binary, slices.Concat(command, defaults, args)...), ended: make(chan struct{})}
 	p.cmd.Stderr = &p.stderr
 	p.cmd.Dir = dir
 	stdout, err := p.cmd.StdoutPipe()
