@@ -61,6 +61,9 @@ export const probeOf = (page: Page) =>
 export const answersOf = (page: Page) =>
   page.evaluate(() => (window as unknown as { probe: Probe }).probe.asked.length);
 
+/** The clock of a page, which `Asked.at` goes by. */
+export const now = (page: Page) => page.evaluate(() => performance.now());
+
 /** How long answers took, in whole milliseconds. */
 export function percentiles(asked: readonly Asked[]) {
   const sorted = asked.map(({ took }) => Math.round(took)).sort((a, b) => a - b);
