@@ -192,7 +192,7 @@ func TestAttributes(t *testing.T) {
 	all, allOfScript := slices.Concat(honoured, ignored), slices.Concat(scriptHonoured, scriptIgnored)
 
 	var found []string
-	for _, name := range []string{"block", "command", "snippet"} {
+	for _, name := range []string{"block", "command", "output", "snippet"} {
 		for _, each := range matches(`(?:get|has)Attribute\('([\w-]+)'\)|listOf\(\w+, '([\w-]+)'\)`, read(t, filepath.Join(documents, "../web/src/embed", name+".ts"))) {
 			if !everywhere.MatchString(each) {
 				found = append(found, each)
