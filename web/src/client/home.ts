@@ -45,34 +45,17 @@ export function findEngine(
   return { reopen: () => reopen?.() };
 }
 
-/**
- * Begins the engine of a cluster that this tab is about to go to, so that it does not wait for the page. It is there for that
- * page where a worker outlives its last one (see sharedWorker), and begins again elsewhere.
- */
-export function beginEngine(cluster: string): void {
-  try {
-    sharedWorker(cluster);
-  } catch {
-    // There is none here, or storage is closed to the site: the page that comes takes a worker of its own.
-  }
-}
-
-/** @throws DOMException where storage is closed to the site; ReferenceError where the browser has none */
-function sharedWorker(cluster: string): SharedWorker {
-  // public/early.js begins it, and with the same options: browsers compare them.
-  return new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
-    type: 'module',
-    name: workerName(cluster),
-    // Where it is known (Chromium), the worker outlives its last page for some seconds: long enough for a reload,
-    // which would otherwise be the end of the cluster when only one tab is open.
-    extendedLifetime: true,
-  } as WorkerOptions);
-}
-
 /** @param instead called when a SharedWorker cannot be started: browsers refuse it where storage is closed to the site */
 function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void): () => void {
   const start = () => {
-    const worker = sharedWorker(cluster);
+    // public/early.js has begun it, and with the same options: browsers compare them.
+    const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
+      type: 'module',
+      name: workerName(cluster),
+      // Where it is known (Chromium), the worker outlives its last page for some seconds: long enough for a reload,
+      // which would otherwise be the end of the cluster when only one tab is open.
+      extendedLifetime: true,
+    } as WorkerOptions);
     const link = new EngineLink(worker.port, 'page');
     worker.onerror = () => {
       // A worker that came as far as to say what it does reports its errors itself.

@@ -1,6 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workerName } from '../../src/client/cluster-names';
 import { english as lessons } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/words.zh';
 import { controlled, launch, ready, restarts, stopServiceWorkers } from './browser';
@@ -248,24 +247,12 @@ test('what no tab is in is reset and deleted from the list, though its engine ma
   await again.close();
 });
 
-test('the command palette goes to clusters, whose engine begins before the page does', async () => {
-  await own.evaluate(() => {
-    const Real = window.SharedWorker;
-    window.SharedWorker = class extends Real {
-      constructor(...args: ConstructorParameters<typeof Real>) {
-        super(...args);
-        const [, options] = args;
-        sessionStorage.setItem('begun', (typeof options === 'object' && options.name) || '');
-      }
-    };
-  });
+test('the command palette goes to clusters', async () => {
   await own.keyboard.press('Control+k');
   await own.locator('dialog.palette input').fill('lesson-test');
   await own.getByRole('option', { name: /Go to the cluster lesson-test-clusters/ }).waitFor();
   await own.keyboard.press('Enter');
   await arrives(own, 'lesson-test-clusters');
-  const begun = await own.evaluate(() => sessionStorage.getItem('begun'));
-  expect(begun).toBe(workerName('lesson-test-clusters'));
   expect(await made(own)).toEqual(['anew']);
   await own.goto(`${site.url}?cluster=own#cluster`);
   await arrives(own, 'own');

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
 import { isClusterName, kindOf, OWN, suffixOf } from '../../client/cluster-names';
-import { beginEngine } from '../../client/home';
 import { siteStorage, tabStorage } from './storage';
 
 /** The site's folder: scope of the service worker, under which the API lies. */
@@ -56,7 +55,6 @@ export function switchTo(name: string, { hash }: { readonly hash?: string } = {}
     window.open(workbench, '_blank', 'noopener');
     return;
   }
-  beginEngine(name);
   tabStorage.keepText(IN, name);
   const address = new URL(location.href);
   address.searchParams.delete('cluster');
