@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inFlight, launch, ready, settlesTo } from './browser';
-import { openSite, type Site } from './site';
+import { Gate, plain, type Site } from './site';
 
 // What a person does in the console, in the order in which they might.
 
@@ -10,10 +10,13 @@ let site: Site;
 let context: BrowserContext;
 let page: Page;
 const complaints: string[] = [];
+/** No engine is ready before the first test has seen the page without one. */
+const gate = new Gate();
 const stages: string[] = [];
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
+  gate.close();
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -59,6 +62,7 @@ test('the first visit is usable at once, says in numbers what it does, and ends 
   await page.goto(`${site.url}#console`);
   await response().getByText('This request runs as soon as the API server is ready.').waitFor();
   expect(await path().inputValue()).toBe('/api/v1/namespaces');
+  gate.open();
   await ready(page);
   await status().getByText('200 OK').waitFor();
   await response().getByText('"kube-node-lease"').first().waitFor();

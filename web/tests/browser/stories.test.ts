@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready } from './browser';
-import { openSite, type Site } from './site';
+import { Gate, plain, type Site } from './site';
 
 // What a learner does between the picture, the editor and the inspector, in the order in which they might.
 
@@ -10,9 +10,12 @@ let site: Site;
 let context: BrowserContext;
 let page: Page;
 const complaints: string[] = [];
+/** No engine is ready before the first test has seen the page without one. */
+const gate = new Gate();
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launch(), openSite()]);
+  gate.close();
+  [browser, site] = await Promise.all([launch(), plain({ gate })]);
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -62,6 +65,7 @@ test('what is asked for while the engine starts is done when it is ready', async
   await editor().waitFor();
   await button('Apply').click();
   await outcome().getByText('This runs as soon as the API server is ready.').waitFor();
+  gate.open();
   await ready(page);
   await outcome().getByText('Deployment web created').waitFor();
 });
