@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubetab/kubetab/core/bundle"
+	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/core/manifests"
 	"github.com/kubetab/kubetab/server"
 	"github.com/kubetab/kubetab/server/internal/process"
@@ -151,6 +152,16 @@ func TestBundle(t *testing.T) {
 		if code, stderr := second.Wait(endLimit); code != 0 || stderr != "" {
 			t.Errorf("%s: ended with code %d, stderr %q", what, code, stderr)
 		}
+	}
+	// A folder with files of somebody else is left as it is.
+	mine := filepath.Join(t.TempDir(), "data")
+	note := filepath.Join(mine, "workspace", "mine.txt")
+	if err := cluster.WriteFiles(filepath.Dir(note), []bundle.File{{Path: filepath.Base(note), Data: files[0].Data}}); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = kubetab(t, "serve", "--listen", "127.0.0.1:0", "--http", "", "--from", path, "--data-dir", mine)
+	if _, err := os.Stat(note); code != 1 || !strings.Contains(stderr, "holds other files") || err != nil {
+		t.Errorf("beside a person's files: code %d, stderr %q, and the file: %v", code, stderr, err)
 	}
 	// The folder is a cluster of its own from then on, and its files are a person's.
 	files[0].Data = []byte("of a person\n")

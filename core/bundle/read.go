@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -535,21 +534,3 @@ func (r *reader) file(i int) (f File) {
 	})
 	return f
 }
-
-// checkPath refuses what leads out of the workspace, what no file system takes, and what is kubectl's own.
-func checkPath(path string) error {
-	switch {
-	case !fs.ValidPath(path) || path == "." || strings.ContainsAny(path, "\\\x00"):
-		return errors.New("it is no path within a workspace")
-	case slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return len(name) > mostName }):
-		return fmt.Errorf("a name in it has more than %d bytes", mostName)
-	case path == kubectlFolder || strings.HasPrefix(path, kubectlFolder+"/"):
-		return errors.New("kubeconfigs are not part of a bundle")
-	}
-	return nil
-}
-
-const (
-	kubectlFolder = ".kube"
-	mostName      = 255 // bytes of the name of a file or a folder, as file systems have it
-)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -159,26 +158,13 @@ func (b *Bundle) check(most Limits) error {
 			return fmt.Errorf("record %d, %q: %w: %d bytes, and %d are possible", i+1, r.Key, ErrTooLarge, len(r.Value), most.Value)
 		}
 	}
-	var starts []string // files whose paths the next one may begin with
 	for i, f := range b.Files {
 		if size += int64(len(f.Data)); len(f.Data) > most.Value {
 			return fmt.Errorf("file %d, %q: %w: %d bytes, and %d are possible", i+1, f.Path, ErrTooLarge, len(f.Data), most.Value)
 		}
-		if err := checkPath(f.Path); err != nil {
-			return fmt.Errorf("file %d, %q: %w", i+1, f.Path, err)
-		}
-		if i > 0 && b.Files[i-1].Path >= f.Path {
-			return fmt.Errorf("file %d, %q: it follows %q, and files are sorted by path", i+1, f.Path, b.Files[i-1].Path)
-		}
-		for len(starts) > 0 && !strings.HasPrefix(f.Path, starts[len(starts)-1]) {
-			starts = starts[:len(starts)-1]
-		}
-		for _, start := range starts {
-			if f.Path[len(start)] == '/' {
-				return fmt.Errorf("file %d, %q: %q is a file and no folder", i+1, f.Path, start)
-			}
-		}
-		starts = append(starts, f.Path)
+	}
+	if err := checkPaths(b.Files); err != nil {
+		return err
 	}
 	if size > most.Cluster {
 		return fmt.Errorf("%w: %d bytes, and %d are possible", ErrTooLarge, size, most.Cluster)

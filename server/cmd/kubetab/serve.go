@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -256,22 +258,32 @@ func openStore(dir string) (*etcd.DB, error) {
 }
 
 // keepWorkspace has the folder dir hold the files that config has from a bundle, and gives config those that are in it. A
-// store that holds a cluster already has its files there.
+// store that holds a cluster already has its files there. Files of anybody else are an error, and stay; those of the same
+// bundle are of a start that did not come to its end.
 func keepWorkspace(config *core.Config, dir string) error {
 	if config.Workspace != nil && config.Store.Revision() <= 1 {
-		files, err := config.Workspace()
-		if err == nil { // what a start that did not come to its end has left is of another bundle
-			err = os.RemoveAll(dir)
-		}
-		if err == nil {
-			err = cluster.WriteFiles(dir, files)
-		}
-		if err != nil {
+		if err := writeWorkspace(config, dir); err != nil {
 			return fmt.Errorf("--data-dir: the files of the bundle: %w", err)
 		}
 	}
 	config.Workspace = func() ([]bundle.File, error) { return cluster.ReadFiles(dir) }
 	return nil
+}
+
+func writeWorkspace(config *core.Config, dir string) error {
+	files, err := config.Workspace()
+	if err != nil {
+		return err
+	}
+	there, err := cluster.ReadFiles(dir)
+	if err != nil {
+		return err
+	}
+	same := func(a, b bundle.File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) }
+	if len(there) > 0 && !slices.EqualFunc(there, files, same) {
+		return fmt.Errorf("%s holds other files: move them away", dir)
+	}
+	return cluster.WriteFiles(dir, files)
 }
 
 // greet prints what a user wants to know next.

@@ -508,7 +508,7 @@ test('from the native server to the page and back, every kind, with owners, cloc
   }
 });
 
-/** The clock stands still, two hours before the real one. */
+/** The clock stands still, two hours ahead of the real one, less what the test has taken. */
 async function ahead(read: Read): Promise<void> {
   const { now, paused } = JSON.parse(await read('/kubetab/clock'));
   expect(paused).toBe(true);
