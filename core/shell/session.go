@@ -76,7 +76,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
-		Call: k.call, Exec: k.exec, Files: files{},
+		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: files{},
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := files{}.Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
-// spools are the files that stand for <(command) in a line or a job.
+// spools are the files that stand for <(command) and >(command) in a line or a job.
 type spools struct {
 	mu    sync.Mutex
 	names []string
@@ -32,21 +33,39 @@ func withSpools(ctx context.Context) (of context.Context, remove func()) {
 
 // spool is bash.Spool.
 func (k *session) spool(c *coreutils.Call) int {
-	of, ok := c.Value(spoolsKey{}).(*spools)
-	if !ok {
-		return c.Fail("is not for commands")
-	}
-	f, err := os.CreateTemp(k.shell.config.Temp, "fd-*")
+	f, err := k.newSpool(c)
 	if err != nil {
 		return c.Fail("%s", coreutils.Reason(err))
 	}
 	defer f.Close()
-	of.mu.Lock()
-	of.names = append(of.names, f.Name())
-	of.mu.Unlock()
 	if _, err := io.Copy(f, c.Stdin); err != nil {
 		return c.Fail("%s", coreutils.Reason(err))
 	}
 	fmt.Fprintln(c.Stdout, f.Name())
 	return 0
+}
+
+// emptySpool is bash.Config.Spool.
+func (k *session) emptySpool(ctx context.Context) (string, error) {
+	f, err := k.newSpool(ctx)
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// newSpool makes a file of the line or job of ctx.
+func (k *session) newSpool(ctx context.Context) (*os.File, error) {
+	of, ok := ctx.Value(spoolsKey{}).(*spools)
+	if !ok {
+		return nil, errors.New("is not for commands")
+	}
+	f, err := os.CreateTemp(k.shell.config.Temp, "fd-*")
+	if err != nil {
+		return nil, err
+	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.names = append(of.names, f.Name())
+	return f, nil
 }

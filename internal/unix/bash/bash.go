@@ -48,6 +48,8 @@ type Config struct {
 	Exec interp.ExecHandlerFunc
 	// Open opens the file of a redirection and of `source`. The name is absolute.
 	Open func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error)
+	// Spool makes an empty file that lasts as long as what ctx is of, and returns its name: it stands for >(command).
+	Spool func(ctx context.Context) (name string, err error)
 	// Files are what globs, cd and test look at.
 	Files Files
 	// Executable says whether a file may be executed, for `test -x` and cd. Nil means
@@ -67,10 +69,10 @@ func New(c Config) (*interp.Runner, error) {
 		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
 		interp.Env(expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...)),
 		interp.Params(append(params, c.Params...)...),
-		interp.StdIO(nil, c.Stdout, traced(c.Stderr)),
+		interp.StdIO(nil, c.Stdout, untraced{c.Stderr}),
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
-			if isPart(args) {
+			if isPart(args) || isOutputs(args) {
 				return args, nil // what it runs is seen
 			}
 			args, err := c.Call(ctx, args)
@@ -83,6 +85,9 @@ func New(c Config) (*interp.Runner, error) {
 			return func(ctx context.Context, args []string) error {
 				if isPart(args) {
 					return runPart(ctx, args)
+				}
+				if isOutputs(args) {
+					return runOutputs(ctx, c.Spool, args)
 				}
 				return c.Exec(ctx, args)
 			}

@@ -23,7 +23,8 @@ type Variables interface {
 //   - declare -A a=(k v) becomes a=([k]=v), as in bash; what has no key beside others that have one is refused.
 //   - ${a[i-1]} becomes ${a["i-1"]} where a is an associative array, and ${a[$((i-1))]} where it is not known to be one.
 //   - [[ -v $name ]] is false where the name is empty.
-//   - <(command) becomes $(command | __spool), see [Spool]. >(command) is refused.
+//   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
+//     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
 	_, err := mend(node, "", "", vars)
 	return err
@@ -47,8 +48,9 @@ func mend(node syntax.Node, text, name string, vars Variables) (changed bool, er
 
 type mender struct {
 	text, name string
-	vars       Variables       // nil: not known
-	maps       map[string]bool // that the tree declares to be associative arrays
+	vars       Variables                  // nil: not known
+	maps       map[string]bool            // that the tree declares to be associative arrays
+	taken      map[*syntax.ProcSubst]bool // the >(command) that their statements see to
 	changed    bool
 	err        error // the first
 }
@@ -63,6 +65,7 @@ func (m *mender) refuse(at syntax.Node, why string) {
 func (m *mender) visit(node syntax.Node) bool {
 	switch node := node.(type) {
 	case *syntax.Stmt:
+		m.output(node)
 		switch cmd := node.Cmd.(type) {
 		case *syntax.ArithmCmd:
 			m.statement(node, []syntax.ArithmExpr{cmd.X})

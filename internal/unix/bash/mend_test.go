@@ -130,7 +130,9 @@ func TestRefused(t *testing.T) {
 		`for ((a[0]=0;;)); do :; done`: "within an expression",
 		`declare -A a=(["x y"]=1 z)`:   "must use subscript",
 		`a=(["x"]=1 y)`:                "must use subscript",
-		`tee >(cat)`:                   ">(command) is not supported",
+		`exec > >(cat)`:                "exec with >(command) is not supported",
+		`x=>(cat)`:                     ">(command) is supported among",
+		`[[ -e >(cat) ]]`:              ">(command) is supported among",
 	} {
 		var parse syntax.ParseError
 		if _, err := bash.Parse(script, "", nil); !errors.As(err, &parse) || !strings.Contains(parse.Text, want) {

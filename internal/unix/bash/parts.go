@@ -94,7 +94,11 @@ func isPipe(cmd syntax.Command) bool {
 // isCall reports whether a command is what apart has made.
 func isCall(cmd syntax.Command) bool {
 	call, ok := cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) > 0 && (call.Args[0].Lit() == part || call.Args[0].Lit() == parts)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == part || name == parts || name == output
 }
 
 func hasParts(stmt *syntax.Stmt) bool {
@@ -154,6 +158,11 @@ func runPart(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	return evaluate(ctx, hc, text)
+}
+
+// evaluate has the shell of a handler run a text, and survives it.
+func evaluate(ctx context.Context, hc interp.HandlerContext, text string) error {
 	var err error
 	ctx = context.WithValue(ctx, inPart{}, true)
 	if fault := coreutils.Survive(func() { err = hc.Builtin(ctx, []string{"eval", text}) }); fault != nil {
@@ -182,28 +191,22 @@ func trapped(ctx context.Context, text string) string {
 // isPart reports whether a command is one of the programs that run parts.
 func isPart(args []string) bool { return args[0] == part || args[0] == parts }
 
-// untraced is the standard error of a shell, without the lines of a trace that are about the programs of parts. The
+// untraced is the standard error of a shell, without the lines of a trace that are about the programs of this package. The
 // interpreter writes each in one piece.
 type untraced struct{ io.Writer }
 
 func (u untraced) Write(b []byte) (int, error) {
-	if strings.HasPrefix(string(b[:min(len(b), len("+ ")+len(part))]), "+ "+part) {
-		return len(b), nil
+	for _, program := range []string{part, output} { // and those whose names begin so
+		if strings.HasPrefix(string(b[:min(len(b), len("+ ")+len(program))]), "+ "+program) {
+			return len(b), nil
+		}
 	}
 	return u.Writer.Write(b)
 }
 
 // Redirect has a shell of New write to other streams from now on.
 func Redirect(runner *interp.Runner, stdout, stderr io.Writer) error {
-	return interp.StdIO(nil, stdout, traced(stderr))(runner)
-}
-
-// traced is standard error for the interpreter.
-func traced(stderr io.Writer) io.Writer {
-	if libraryRecovers {
-		return stderr
-	}
-	return untraced{stderr}
+	return interp.StdIO(nil, stdout, untraced{stderr})(runner)
 }
 
 // HandlerCtx is interp.HandlerCtx with the streams that a Config has: who uses a shell knows them by their types.

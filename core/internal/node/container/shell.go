@@ -314,7 +314,7 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	}
 	return bash.New(bash.Config{
 		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
-		Call: s.call, Exec: s.exec, Files: ownFiles{s.c},
+		Call: s.call, Exec: s.exec, Spool: s.emptySpool, Files: ownFiles{s.c},
 		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return files{s.c.tree()}.Open(name, flag, perm)
 		},
