@@ -14,8 +14,9 @@ import (
 
 // Ctrl-C brings the prompt back within a second, whatever runs. A program ends at
 // its next read or write, because its streams and files fail once its context has
-// ended. What reads and writes nothing - a pattern on a long line - is left behind after
-// a while: natively it goes on by itself, unseen, and ends when it is done (endsWith).
+// ended, and so does a search of grep, sed and awk (coreutils.Pattern). What else reads and
+// writes nothing - a pattern of bash or jq on a long line - is left behind after a while:
+// natively it goes on by itself, unseen, and ends when it is done (endsWith).
 // Each level waits longer than the one below it: kubectl, programs, the line.
 const (
 	programPatience = 400 * time.Millisecond

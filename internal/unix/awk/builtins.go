@@ -158,7 +158,7 @@ func substitute(m *machine, args []expression, all bool) value {
 		}
 	}
 	count, size := 0, 0
-	result := re.ReplaceAllStringFunc(to.eval(m).string(), func(found string) string {
+	result := re.ReplaceAll(to.eval(m).string(), func(found string) string {
 		if count > 0 && !all {
 			return found
 		}
@@ -178,7 +178,7 @@ func substitute(m *machine, args []expression, all bool) value {
 
 func match(m *machine, args []expression) value {
 	s := args[0].eval(m).string()
-	at := m.regexp(source(m, args[1])).FindStringIndex(s)
+	at := m.regexp(source(m, args[1])).Find(s)
 	if at == nil {
 		m.put("RSTART", numeric(0))
 		m.put("RLENGTH", numeric(-1))

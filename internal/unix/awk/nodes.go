@@ -63,7 +63,7 @@ func (c constant) eval(*machine) value   { return c.value }
 func (g grouping) eval(m *machine) value { return g.inner.eval(m) }
 
 // eval matches a pattern that stands alone against the record.
-func (p pattern) eval(m *machine) value { return truth(m.regexp(string(p)).MatchString(m.fields[0])) }
+func (p pattern) eval(m *machine) value { return truth(m.regexp(string(p)).Match(m.fields[0])) }
 
 func (v variable) eval(m *machine) value {
 	s := m.slot(string(v))
@@ -164,7 +164,7 @@ func (b binary) eval(m *machine) value {
 		if !ok {
 			source = pattern(b.right.eval(m).string())
 		}
-		return truth(m.regexp(string(source)).MatchString(left.string()) == (b.operator == "~"))
+		return truth(m.regexp(string(source)).Match(left.string()) == (b.operator == "~"))
 	}
 	right := b.right.eval(m)
 	switch b.operator {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kubetab/kubetab/internal/locked"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Config is what a program works with.
@@ -85,7 +86,7 @@ type machine struct {
 	result   value            // of the last return
 	fields   []string         // the record is fields[0]
 	out      *bufio.Writer
-	patterns map[string]*regexp.Regexp
+	patterns map[string]*coreutils.Pattern
 	streams  map[string]*stream
 	input    mainInput
 	random   *rand.Rand
@@ -123,7 +124,7 @@ type unwinding struct{ jump }
 // program does what awk forbids, a file cannot be read, config.In or Out fail.
 func (p *Program) Run(config Config) (code int, err error) {
 	m := &machine{
-		program: p, config: config, globals: map[string]*slot{}, fields: []string{""}, patterns: map[string]*regexp.Regexp{},
+		program: p, config: config, globals: map[string]*slot{}, fields: []string{""}, patterns: map[string]*coreutils.Pattern{},
 		streams: map[string]*stream{}, random: rand.New(rand.NewSource(0)),
 	}
 	if config.Context != nil {
@@ -258,11 +259,11 @@ func (m *machine) split(s, separator string) []string {
 		if len(separator) == 1 {
 			separator = regexp.QuoteMeta(separator)
 		}
-		return m.regexp("("+separator+")|\n").Split(s, -1)
+		return m.regexp("(" + separator + ")|\n").Split(s)
 	case len(separator) == 1:
 		return strings.Split(s, separator)
 	}
-	return m.regexp(separator).Split(s, -1)
+	return m.regexp(separator).Split(s)
 }
 
 // rebuild makes $0 from the fields.
@@ -295,15 +296,18 @@ func (m *machine) setField(i int, s string) {
 // mostFields bounds what an assignment can make of a record.
 const mostFields = 1 << 16
 
-func (m *machine) regexp(pattern string) *regexp.Regexp {
+func (m *machine) regexp(pattern string) *coreutils.Pattern {
 	if p := m.patterns[pattern]; p != nil {
 		return p
 	}
-	p, err := regexp.Compile(pattern)
+	ctx := m.config.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	p, err := coreutils.CompilePattern(ctx, pattern, true) // as POSIX wants it
 	if err != nil {
 		panic(failure{fmt.Errorf("bad regular expression %q", pattern)})
 	}
-	p.Longest() // as POSIX wants it
 	m.patterns[pattern] = p
 	return p
 }

@@ -193,7 +193,7 @@ func (l *lineReader) next(m *machine) (record string, ok bool, err error) {
 	}
 	record = *l.rest
 	*l.rest = ""
-	if at := m.regexp(pattern).FindStringIndex(record); at != nil && at[1] > at[0] {
+	if at := m.regexp(pattern).Find(record); at != nil && at[1] > at[0] {
 		record, *l.rest = record[:at[0]], record[at[1]:]
 	} else {
 		record = strings.TrimSuffix(record, "\n")

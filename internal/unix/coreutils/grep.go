@@ -68,7 +68,7 @@ func grep(k *Call) int {
 	if f.On['i'] || f.On['y'] {
 		pattern = "(?i)" + pattern
 	}
-	re, err := regexp.Compile(pattern)
+	re, err := CompilePattern(k, pattern, false)
 	if err != nil {
 		return trouble("bad regex '%s'", strings.Join(patterns, "|"))
 	}
@@ -119,7 +119,7 @@ func grep(k *Call) int {
 type search struct {
 	call                *Call
 	flags               Flags
-	re                  *regexp.Regexp
+	re                  *Pattern
 	named               bool // lines begin with their file's name
 	before, after, most int  // lines around a match, and matches in a file; below zero is all
 	found               bool
@@ -151,7 +151,7 @@ func (s *search) file(name string, r io.Reader) error {
 	}
 	err := lines(r, func(text string) bool {
 		row++
-		if matches == s.most || s.re.MatchString(text) == on['v'] {
+		if matches == s.most || s.re.Match(text) == on['v'] {
 			switch {
 			case follow > 0:
 				s.line(name, row, "-", text)
@@ -173,8 +173,8 @@ func (s *search) file(name string, r io.Reader) error {
 			}
 			earlier, printed, follow = nil, row, s.after
 			if on['o'] && !on['v'] {
-				for _, part := range s.re.FindAllString(text, -1) {
-					if part != "" {
+				for _, at := range s.re.FindAll(text) {
+					if part := text[at[0]:at[1]]; part != "" {
 						s.line(name, row, ":", part)
 					}
 				}

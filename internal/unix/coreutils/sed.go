@@ -3,6 +3,7 @@ package coreutils
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +69,7 @@ func sed(k *Call) int {
 		}
 		scripts, files = files[:1], files[1:]
 	}
-	commands, err := parseSed(strings.Join(scripts, "\n"), extended)
+	commands, err := parseSed(k, strings.Join(scripts, "\n"), extended)
 	if err != nil {
 		return k.Fail("-e expression #1: %v", err)
 	}
@@ -164,9 +165,9 @@ func (c *sedCommand) matches(line *sedLine) bool {
 
 // parseSed reads commands: s, d, p, q, a, i, c, y and =, each with up to two
 // addresses, apart by newlines and semicolons.
-func parseSed(script string, extended bool) ([]*sedCommand, error) {
+func parseSed(ctx context.Context, script string, extended bool) ([]*sedCommand, error) {
 	var all []*sedCommand
-	p := &sedParser{rest: script, extended: extended}
+	p := &sedParser{ctx: ctx, rest: script, extended: extended}
 	for {
 		p.rest = strings.TrimLeft(p.rest, " \t\n;}")
 		if p.rest == "" {
@@ -181,6 +182,7 @@ func parseSed(script string, extended bool) ([]*sedCommand, error) {
 }
 
 type sedParser struct {
+	ctx      context.Context // of the program
 	rest     string
 	extended bool
 }
@@ -283,7 +285,7 @@ func (p *sedParser) address(first int) (func(*sedLine) bool, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		return func(l *sedLine) bool { return re.MatchString(l.text) }, 0, nil
+		return func(l *sedLine) bool { return re.Match(l.text) }, 0, nil
 	}
 	return nil, 0, nil
 }
@@ -329,11 +331,11 @@ func (p *sedParser) delimited(mark byte, n int) ([]string, error) {
 
 // expression compiles a pattern. In basic ones the meaning of (, ), {, }, +, ?
 // and | with and without a backslash is the other way round.
-func (p *sedParser) expression(pattern, flags string) (*regexp.Regexp, error) {
+func (p *sedParser) expression(pattern, flags string) (*Pattern, error) {
 	if !p.extended {
 		pattern = basic(pattern)
 	}
-	re, err := regexp.Compile(flags + pattern)
+	re, err := CompilePattern(p.ctx, flags+pattern, false)
 	if err != nil {
 		return nil, fmt.Errorf("bad regular expression %q", pattern)
 	}
@@ -419,13 +421,13 @@ func (p *sedParser) substitute() (func(*sedLine), error) {
 	return func(l *sedLine) {
 		var out []byte
 		end, count := 0, 0
-		for _, at := range re.FindAllStringSubmatchIndex(l.text, -1) {
+		for _, at := range re.FindAll(l.text) {
 			count++
 			if count < nth || !all && count > max(nth, 1) {
 				continue
 			}
 			out = append(out, l.text[end:at[0]]...)
-			out = re.ExpandString(out, with, l.text, at)
+			out = re.Expand(out, with, l.text, at)
 			end = at[1]
 		}
 		if count < max(nth, 1) {
