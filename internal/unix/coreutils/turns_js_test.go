@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"context"
+	"io"
 	"regexp"
 	"strings"
 	"syscall/js"
@@ -42,6 +43,10 @@ func TestLongCallsGiveWay(t *testing.T) {
 	for name, f := range map[string]func(){
 		"a pattern with two thousand groups": func() {
 			regexp.MustCompile("(?:" + strings.Repeat("(x)?", 2000) + "a)*c").FindStringSubmatch(text[:60])
+		},
+		"sort of long lines": func() {
+			lines := strings.NewReader(strings.Repeat(text[:1_000_000]+"\n", 50))
+			Lookup("sort")(&Call{Context: t.Context(), Name: "sort", Stdin: lines, Stdout: io.Discard, Stderr: io.Discard})
 		},
 		"a text as runes": func() { runes, back = []rune(text), string(runes) },
 	} {
