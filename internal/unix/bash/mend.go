@@ -48,9 +48,9 @@ func mend(node syntax.Node, text, name string, vars Variables) (changed bool, er
 
 type mender struct {
 	text, name string
-	vars       Variables                  // nil: not known
-	maps       map[string]bool            // that the tree declares to be associative arrays
-	taken      map[*syntax.ProcSubst]bool // the >(command) that their statements see to
+	vars       Variables                // nil: not known
+	maps       map[string]bool          // that the tree declares to be associative arrays
+	taken      map[syntax.WordPart]bool // the >(command) that their statements see to
 	changed    bool
 	err        error // the first
 }

@@ -55,13 +55,8 @@ func (m *mender) substitute(word *syntax.Word) {
 	}
 }
 
-// outputsOf are the >(command) among the arguments and behind the redirections of a statement.
-func outputsOf(stmt *syntax.Stmt) (found []*syntax.ProcSubst) {
-	eachOutput(stmt, func(part *syntax.WordPart, process *syntax.ProcSubst) { found = append(found, process) })
-	return found
-}
-
-func eachOutput(stmt *syntax.Stmt, f func(*syntax.WordPart, *syntax.ProcSubst)) {
+// outputsOf are where a statement has >(command), among its arguments and behind its redirections.
+func outputsOf(stmt *syntax.Stmt) (found []*syntax.WordPart) {
 	var words []*syntax.Word
 	if call, ok := stmt.Cmd.(*syntax.CallExpr); ok {
 		words = append(words, call.Args...)
@@ -74,27 +69,28 @@ func eachOutput(stmt *syntax.Stmt, f func(*syntax.WordPart, *syntax.ProcSubst)) 
 	for _, word := range words {
 		for i, part := range word.Parts {
 			if process, ok := part.(*syntax.ProcSubst); ok && process.Op == syntax.CmdOut {
-				f(&word.Parts[i], process)
+				found = append(found, &word.Parts[i])
 			}
 		}
 	}
+	return found
 }
 
 // output makes a statement with >(command) a call of the program outputs.
 func (m *mender) output(stmt *syntax.Stmt) {
 	found := outputsOf(stmt)
-	if len(found) == 0 || m.taken[found[0]] {
+	if len(found) == 0 || m.taken[*found[0]] {
 		return
 	}
 	if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && call.Args[0].Lit() == "exec" {
-		m.refuse(found[0], "exec with >(command) is not supported")
+		m.refuse(*found[0], "exec with >(command) is not supported")
 		return
 	}
 	if m.taken == nil {
-		m.taken = map[*syntax.ProcSubst]bool{}
+		m.taken = map[syntax.WordPart]bool{}
 	}
-	for _, process := range found {
-		m.taken[process] = true
+	for _, part := range found {
+		m.taken[*part] = true
 	}
 	alone := *stmt
 	alone.Negated, alone.Background, alone.Disown, alone.Coprocess = false, false, false, false
@@ -125,23 +121,20 @@ func runOutputs(ctx context.Context, spool func(context.Context) (string, error)
 	if err != nil {
 		return err
 	}
-	var commands []*syntax.Stmt
-	for _, stmt := range file.Stmts {
-		eachOutput(stmt, func(part *syntax.WordPart, process *syntax.ProcSubst) {
-			var name string
-			if err == nil {
-				name, err = spool(ctx)
-			}
-			*part = &syntax.SglQuoted{Value: name}
-			commands = append(commands, &syntax.Stmt{
-				Position: process.Pos(), Cmd: &syntax.Subshell{Stmts: process.Stmts},
-				Redirs: []*syntax.Redirect{{Op: syntax.RdrIn, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: name}}}}},
-			})
-		})
+	if len(file.Stmts) == 0 {
+		return nil // somebody else has typed the name
 	}
-	if err != nil {
-		fmt.Fprintf(hc.Stderr, "bash: >(command): %v\n", err)
-		return interp.ExitStatus(1)
+	var commands []*syntax.Stmt
+	for _, part := range outputsOf(file.Stmts[0]) {
+		name, err := spool(ctx)
+		if err != nil {
+			fmt.Fprintf(hc.Stderr, "bash: >(command): %v\n", err)
+			return interp.ExitStatus(1)
+		}
+		process := (*part).(*syntax.ProcSubst)
+		*part = &syntax.SglQuoted{Value: name}
+		from := &syntax.Redirect{Op: syntax.RdrIn, Word: &syntax.Word{Parts: []syntax.WordPart{*part}}}
+		commands = append(commands, &syntax.Stmt{Position: process.Pos(), Cmd: &syntax.Subshell{Stmts: process.Stmts}, Redirs: []*syntax.Redirect{from}})
 	}
 	if text, err = runnable(file); err != nil {
 		return err
