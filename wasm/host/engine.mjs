@@ -102,10 +102,10 @@ export async function startEngine({ wasm, snapshot, kept, earlier, config = {}, 
   const { link, put, leave } = onDemand(go, config);
   const instance = await WebAssembly.instantiate(module, go.importObject);
   link(instance);
-  if (soon) put(soon);
   engine.leaveRest = leave;
   engine.memory = instance.exports.mem;
-  onInstance?.(instance, go);
+  onInstance?.(instance, go); // sees memory as the engine's module makes it
+  if (soon) put(soon);
   // What only a start calls is in the snapshot.
   engine.stage('ready').then(() => recordCalls(instance, calls), () => {});
   go.run(instance).catch((error) => engine.crashed(error));

@@ -7,7 +7,7 @@ type ownFunction struct {
 	body []byte
 }
 
-// What engineFunctions and restFunctions return if there are tables, in this order:
+// What engineFunctions, soonFunctions and restFunctions return if there are tables, in this order:
 // a function for the index, one that the part starts with, and in the rest two for
 // wasm/split/rest.mjs.
 const (
@@ -27,6 +27,17 @@ func (c *cutter) engineFunctions(first int) []ownFunction {
 	}
 }
 
+// first is the number of the first. What comes soon needs none when the engine knows all of its functions.
+func (c *cutter) soonFunctions(first int) []ownFunction {
+	if c.tables == nil || c.tables.soon.records == c.tables.soon.end {
+		return nil
+	}
+	return []ownFunction{
+		{typ: c.indexType, body: c.tables.fillIndex()},
+		{typ: c.plainType, body: append(callFillIndex([]byte{0}, c.tables.soon, nil, first+ownIndex), opEnd)},
+	}
+}
+
 // first is the number of the first.
 func (c *cutter) restFunctions(first int) []ownFunction {
 	if c.tables == nil {
@@ -36,7 +47,7 @@ func (c *cutter) restFunctions(first int) []ownFunction {
 		{typ: c.indexType, body: c.tables.fillIndex()},
 		{typ: c.plainType, body: c.tables.arrive(first + ownIndex)},
 		{"settle", c.plainType, c.tables.settle()},
-		{"leave", c.sizeType, c.tables.leave()},
+		{"leave", c.sizeType, c.tables.leave(first + ownIndex)},
 	}
 }
 
@@ -44,7 +55,7 @@ func (c *cutter) restFunctions(first int) []ownFunction {
 const indexParameters = 5
 
 // fillIndex is the body of a function that writes an index: for each function what
-// it is, and of those that have a record where that is.
+// it is, unless the index has no functions, and of those that have a record where that is.
 func (t *tables) fillIndex() []byte {
 	const (
 		address = iota // and then where the next entry is
@@ -66,7 +77,8 @@ func (t *tables) fillIndex() []byte {
 	set(first)
 	number(t.firstEntry)
 	set(entry)
-	op(opLoop, noResult)
+	get(functions)
+	op(opIf, noResult, opLoop, noResult)
 	get(address)
 	get(entry)
 	load(opI32Store, 0)
@@ -80,7 +92,7 @@ func (t *tables) fillIndex() []byte {
 	set(entry)
 	get(functions)
 	number(1)
-	op(opI32Sub, opLocalTee, functions, opBrIf, 0, opEnd)
+	op(opI32Sub, opLocalTee, functions, opBrIf, 0, opEnd, opEnd)
 
 	op(opLoop, noResult)
 	get(records)
@@ -172,9 +184,9 @@ func (t *tables) settle() []byte {
 	return append(body, opEnd, opEnd)
 }
 
-// leave makes the runtime forget the block and takes late bytes away, for a snapshot,
+// leave makes the runtime forget the block and what came soon and takes late bytes away, for a snapshot,
 // and returns where the memory ends that the runtime knows of.
-func (t *tables) leave() []byte {
+func (t *tables) leave(fillIndex int) []byte {
 	body := []byte{0}
 	forget := func(variable int) {
 		body = signed(append(body, opI32Const), variable)
@@ -186,11 +198,21 @@ func (t *tables) leave() []byte {
 			forget(s.address)
 		}
 	}
-	for _, l := range t.late {
-		for _, n := range []int{l.address, 0, l.size} {
+	clear := func(address, size int) {
+		for _, n := range []int{address, 0, size} {
 			body = signed(append(body, opI32Const), n)
 		}
 		body = append(body, opPrefixed, opMemoryFill, 0)
+	}
+	for _, l := range t.late {
+		clear(l.address, l.size)
+	}
+	if len(t.withSoon) > 0 {
+		for _, piece := range t.withSoon {
+			clear(piece.address, len(piece.content))
+		}
+		clear(t.engine.address, t.entrySize*t.engine.functions)
+		body = callFillIndex(body, t.engine, nil, fillIndex)
 	}
 	body = signed(append(body, opI32Const), t.blocMax)
 	return append(body, opI64Load, 3, 0, opI32WrapI64, opEnd)

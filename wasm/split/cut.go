@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 const (
@@ -50,9 +51,9 @@ const (
 // table is exported under a name that holds a sum of the whole, and the other parts ask
 // for it by that name: one of another build cannot be instantiated.
 //
-// Unless parked is nil, what Go knows of the functions of the rest goes there,
+// Unless parked is nil, what Go knows of the functions of a part goes there,
 // too; see tables.go. parked names those that are on a stack in the snapshot,
-// of which the engine has to know. What Go knows of functions that come soon stays with the engine.
+// of which the engine has to know.
 func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) {
 	goType, err := m.goType()
 	if err != nil {
@@ -63,11 +64,13 @@ func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) 
 		return made, err
 	}
 	if parked != nil {
-		keep := make([]bool, len(partOf))
-		for f := range keep {
-			keep[f] = partOf[f] != partRest || parked[f]
+		knownBy := slices.Clone(partOf)
+		for f := range knownBy {
+			if parked[f] {
+				knownBy[f] = partEngine
+			}
 		}
-		if c.tables, err = m.tables(keep); err != nil {
+		if c.tables, err = m.tables(knownBy); err != nil {
 			return made, err
 		}
 	}
@@ -93,6 +96,9 @@ func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) 
 	if c.tables != nil {
 		sum.Write(c.tables.image)
 		sum.Write(c.tables.block)
+		for _, piece := range c.tables.withSoon {
+			sum.Write(piece.content)
+		}
 	}
 	c.table = fmt.Sprintf("table %x", sum.Sum(nil)[:8])
 	if made[partEngine].module, err = c.engine(); err != nil {

@@ -119,7 +119,7 @@ func (c *cutter) engine() ([]byte, error) {
 	if c.tables == nil {
 		w.section(sectionData, func() { w.raw(m.data) })
 	} else {
-		w.data(c.tables.image, filled(c.tables.image))
+		w.data(filled(c.tables.image))
 	}
 	return w.out, failed
 }

@@ -1,14 +1,16 @@
 package main
 
-// later has the functions of a part beside the engine, and the rest, if it brings tables, those of arrival.go. It
+// later has the functions of a part beside the engine, and if it brings tables, those of arrival.go. It
 // is long because it writes the sections of a module in their order, with one numbering
 // of functions.
 func (c *cutter) later(p part) ([]byte, error) {
 	m := c.m
-	apart, tables := c.of[p], c.tables
-	if p != partRest {
-		tables = nil
+	apart := c.of[p]
+	own := c.restFunctions(len(apart))
+	if p == partSoon {
+		own = c.soonFunctions(len(apart))
 	}
+	bringsBlock := len(own) > ownExported
 	var globals []exported
 	for i := range m.globals {
 		for _, e := range m.exports {
@@ -56,10 +58,6 @@ func (c *cutter) later(p part) ([]byte, error) {
 			w.raw([]byte{kindTable, typeFuncref, 0, 0})
 		}
 	})
-	var own []ownFunction
-	if tables != nil {
-		own = c.restFunctions(len(apart))
-	}
 	w.vector(sectionFunction, len(apart)+len(own), func(i int) {
 		if i < len(apart) {
 			w.unsigned(c.goType)
@@ -67,12 +65,14 @@ func (c *cutter) later(p part) ([]byte, error) {
 			w.unsigned(own[i-len(apart)].typ)
 		}
 	})
-	if tables != nil {
+	if bringsBlock {
 		w.vector(sectionExport, len(own)-ownExported, func(i int) {
 			w.name(own[ownExported+i].name)
 			w.raw([]byte{kindFunction})
 			w.unsigned(len(apart) + ownExported + i)
 		})
+	}
+	if len(own) > 0 {
 		w.section(sectionStart, func() { w.unsigned(len(apart) + ownStart) })
 	}
 	w.section(sectionElement, func() {
@@ -95,7 +95,7 @@ func (c *cutter) later(p part) ([]byte, error) {
 			w.segment(r.slot, r.functions)
 		}
 	})
-	if tables != nil {
+	if bringsBlock {
 		w.section(sectionDataCount, func() { w.unsigned(1) })
 	}
 	var failed error
@@ -122,11 +122,14 @@ func (c *cutter) later(p part) ([]byte, error) {
 		}
 		w.sized(body)
 	})
-	if tables != nil {
+	switch {
+	case bringsBlock:
 		w.vector(sectionData, 1, func(int) {
 			w.unsigned(1) // passive
-			w.sized(tables.block)
+			w.sized(c.tables.block)
 		})
+	case len(own) > 0:
+		w.data(c.tables.withSoon)
 	}
 	return w.out, failed
 }

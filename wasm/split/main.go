@@ -17,7 +17,7 @@
 //	go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 //
 // the profile of what such runs have told, each in a file of that folder. With -profile FILE it has the functions of that
-// profile, too, and this project's of that profile alone: this is how the functions of a few more lines come into hot.txt.
+// profile, too: this is how the functions of a few more lines come into hot.txt.
 //
 //	go run ./wasm/split -slot 14660 build/wasm/whole.wasm
 //
@@ -222,10 +222,7 @@ func (o options) makeProfile(m *module) error {
 			if f < 0 || f >= len(m.names) {
 				return fmt.Errorf("%s: there is no function %d in the module", file, f)
 			}
-			// One of this project that no profile knows is with the engine: see partsOf. hot.txt alone would have it come soon.
-			if o.profile == "" || !isOwn(m.names[f]) {
-				p.add(m.names[f])
-			}
+			p.add(m.names[f])
 		}
 	}
 	var text bytes.Buffer

@@ -6,15 +6,16 @@ import (
 )
 
 // atOnce are the packages of which all functions are in the engine, also where others come soon: what the runtime calls
-// while it holds the thread, and then cannot wait for. Which functions of Go's runtime are called depends on timing and on
+// while it holds the thread, and what a call of JavaScript's calls, neither of which can wait. Which functions of Go's runtime are called depends on timing and on
 // memory, and no two runs agree.
 var atOnce = []string{
-	"runtime.", "internal/runtime/", "main.", "syscall/js.", "github.com/kubetab/kubetab/wasm", "github.com/kubetab/kubetab/internal/absent.",
+	"runtime.", "internal/runtime/", "main.", "syscall/js.", "github.com/hack-pad/safejs", "github.com/kubetab/kubetab/wasm", "github.com/kubetab/kubetab/internal/absent.",
 	"internal/abi.", "internal/bytealg.", "internal/chacha8rand.", "internal/cpu.", "internal/stringslite.",
 }
 
-// small is how many bytes a function that is hot may have to be in the engine although nothing calls it first.
-const small = 1000
+// small is how many bytes a function that is hot may have to be in the engine although nothing calls it first. What Go knows
+// of a function weighs as much as the code of most, and comes with it: with 1,000 bytes the engine was 1.6 MB larger, compressed.
+const small = 60
 
 // own begins the names of this project's functions.
 const own = "github.com/kubetab/"
@@ -65,9 +66,9 @@ func isSeldom(symbol string) bool {
 // that call imports, or that are exported - and what a goroutine that holds the thread may call.
 //
 // hot has what a running engine calls: it is in the engine, with what isAlways says. Unless first is nil, the engine has only
-// what first names, those of hot that are small, because a stand-in and a call through the table cost as much, and those of
-// this project that hot does not name, because they may be newer than the profiles. What else is hot comes soon. All others
-// are in the rest, and those of seldom in any case.
+// what first names, those of hot that are small, because a stand-in and a call through the table cost as much, and what
+// isAlways says of others' packages. What else is hot comes soon, and so do functions of this project that hot does not name,
+// because they may be newer than the profile. All others are in the rest, and those of seldom in any case.
 func (m *module) partsOf(hot, first profile) ([]part, error) {
 	goType, err := m.goType()
 	if err != nil {
@@ -89,12 +90,11 @@ func (m *module) partsOf(hot, first profile) ([]part, error) {
 		if err != nil {
 			return nil, m.blame(f, err)
 		}
-		isKnown := hot.has(name)
-		isHot := isKnown && !isSeldom(name) || isAlways(name)
+		isHot := hot.has(name) && !isSeldom(name) || isAlways(name)
 		switch {
 		case m.functions[f] != goType || exported[f] || callsImport || hasPrefix(name, atOnce):
 			partOf[f] = partEngine
-		case isAlways(name) && !(isKnown && isOwn(name)):
+		case isAlways(name) && !isOwn(name):
 			partOf[f] = partEngine
 		case !isHot:
 			partOf[f] = partRest

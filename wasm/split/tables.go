@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// Go's tables of functions are most of the data, and three quarters of them
-// belong to functions of the rest. The type tables puts the records of the
-// engine's functions next to each other, so that the heap can have the memory
-// behind them, and the other records into a block that comes with the rest and
-// goes to the end of memory, wherever that is then.
+// Go's tables of functions are most of the data, and most of them belong to
+// functions of other parts. The type tables puts the records of the
+// engine's functions next to each other, then those of functions that come soon, whose bytes come with them and for which
+// the room is kept, so that the heap can have the memory behind them. The other records go into a block that comes with the
+// rest and is at the end of memory, wherever that is then.
 //
 // The runtime sees the block as a second moduledata, with an index of its own: an
 // entry of the index without a record belongs to a function of the other part. See
@@ -28,8 +28,9 @@ type tables struct {
 	block                       []byte // what the rest brings: so many bytes as brought says, and then those that are late
 	brought                     int
 	room                        int // what it takes in memory: the rest's index is behind it
-	engine, rest                index
-	firstEntry                  int // what the first function's record says that it is of
+	engine, soon, rest          index
+	withSoon                    []piece // of image, which has zeros there
+	firstEntry                  int     // what the first function's record says that it is of
 	stores                      []store
 	late                        []late
 	end                         int // of the memory that the program is linked for
@@ -44,7 +45,8 @@ type late struct{ address, offset, size int }
 var bytesMark = []byte("\x00kubetab\x00.bytes\x00")
 
 // index is where the index of a part is, in memory or in the block. Offsets in it
-// count from base; the records begin at records and end at end.
+// count from base; the records begin at records and end at end. An index that is there already, to which records are added,
+// has no functions.
 type index struct{ address, base, records, end, functions int }
 
 // store is a word that the rest writes when its block is in place.
@@ -158,10 +160,10 @@ func (k *knowledge) addRecord(f int) int {
 	return offset
 }
 
-// tables moves what Go knows of functions: of those that are not kept to a block
-// for the rest. It is long because it is one pass over the runtime's tables, whose offsets
-// each step leaves to the next.
-func (m *module) tables(keep []bool) (*tables, error) {
+// tables moves what Go knows of functions to the part that known names for each. All names of functions that come soon stay
+// with the engine: the program may keep one as a string, see wasm/snapshot/freeze.mjs. It is long because it is one pass over
+// the runtime's tables, whose offsets each step leaves to the next.
+func (m *module) tables(knownBy []part) (*tables, error) {
 	t, err := m.findTable()
 	if err != nil {
 		return nil, err
@@ -195,14 +197,22 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	if err := m.checkSlots(t, firstEntry); err != nil {
 		return nil, err
 	}
-	for f, kept := range keep {
+	for f, part := range knownBy {
 		if t.at(t.records+t.entrySize*f) != firstEntry+f || t.at(t.record(f)) != firstEntry+f {
 			return nil, errors.New("the function table does not have the functions in their order: not one of Go's linker")
 		}
-		if kept {
+		switch part {
+		case partEngine:
 			engine.addRecord(f)
-		} else {
+		case partRest:
 			other.addRecord(f)
+		}
+	}
+	// What comes soon is of the same tables, behind what the engine has.
+	engineLines, engineMaps, engineRecords := len(engine.lines), len(engine.maps), len(engine.records)
+	for f, part := range knownBy {
+		if part == partSoon {
+			engine.addRecord(f)
 		}
 	}
 
@@ -220,6 +230,9 @@ func (m *module) tables(keep []bool) (*tables, error) {
 		set(offset+16, len(content))
 		setHeader(ofHeader, address)
 	}
+	if need := len(engine.names) + len(engine.lines) + len(engine.maps) + len(engine.records) + (t.lines - known(t.moduleUnits)); need+8*placeAlignment > w.end-w.at {
+		return nil, errors.New("the engine's tables need more room than there is")
+	}
 	place(t.moduleNames, t.headerNames, engine.names)
 	files := known(t.moduleUnits) // and what belongs to them
 	moved := w.place(t.image[files:t.lines]) - files
@@ -227,21 +240,29 @@ func (m *module) tables(keep []bool) (*tables, error) {
 		set(each.module, known(each.module)+moved)
 		setHeader(each.header, known(each.module)+moved)
 	}
+	var withSoon []piece
+	comesSoon := func(from, to int) {
+		if from < to {
+			withSoon = append(withSoon, piece{from, bytes.Clone(image[from:to])})
+			clear(image[from:to])
+		}
+	}
 	place(t.moduleLines, t.headerLines, engine.lines)
-	set(t.moduleFuncData, w.place(engine.maps))
+	comesSoon(w.at-len(engine.lines)+engineLines, w.at)
+	placed := w.place(engine.maps)
+	set(t.moduleFuncData, placed)
+	comesSoon(placed+engineMaps, w.at)
 	place(t.moduleRecords, t.headerRecords, engine.records)
 	indexed := w.at - len(engine.records)
+	comesSoon(indexed+engineRecords, w.at)
 	set(t.moduleIndex, indexed)
-	if w.at > w.end {
-		return nil, errors.New("the engine's tables need more room than there is")
-	}
 	if from, to := (w.at+memoryPage-1)/memoryPage*memoryPage, w.end/memoryPage*memoryPage; from < to {
 		binary.LittleEndian.PutUint64(image[t.variables+8*tablesFree:], uint64(from))
 		binary.LittleEndian.PutUint64(image[t.variables+8*tablesFreeEnd:], uint64(to))
 	}
 
 	made := &tables{
-		layout: t.layout, image: image[:len(image)-t.moduleSize], firstEntry: firstEntry, end: known(t.moduleEnd),
+		layout: t.layout, image: image[:len(image)-t.moduleSize], firstEntry: firstEntry, end: known(t.moduleEnd), withSoon: withSoon,
 		next: t.variable(tablesNext), bloc: t.variable(tablesBloc), blocMax: t.variable(tablesBlocMax), behind: t.variables + 8*tablesBehind,
 	}
 	in := &placing{}
@@ -257,7 +278,8 @@ func (m *module) tables(keep []bool) (*tables, error) {
 	bring(t.moduleRecords, other.records)
 	made.stores = append(made.stores, store{rest + t.moduleTableEnd, in.at, true})
 	made.block = in.image
-	made.engine = index{address: indexed, base: indexed, records: indexed + firstRecord, end: w.at, functions: t.functions}
+	made.engine = index{address: indexed, base: indexed, records: indexed + firstRecord, end: indexed + engineRecords, functions: t.functions}
+	made.soon = index{address: indexed, base: indexed, records: made.engine.end, end: w.at}
 	records := in.at - len(other.records)
 	made.rest = index{address: (in.at + 7) / 8 * 8, base: records, records: records, end: in.at, functions: t.functions}
 	made.room = made.rest.address + indexSize
@@ -336,10 +358,12 @@ type placing struct {
 	at, end int // in image, which grows where there is no end
 }
 
+// placeAlignment is what addresses of pieces are multiples of.
+const placeAlignment = 32
+
 // place returns where it has put content. Beyond the end nothing is put.
 func (p *placing) place(content []byte) int {
-	const alignment = 32
-	p.at = (p.at + alignment - 1) / alignment * alignment
+	p.at = (p.at + placeAlignment - 1) / placeAlignment * placeAlignment
 	address := p.at
 	p.at += len(content)
 	switch {

@@ -48,14 +48,13 @@ func (w *writer) segment(offset int, functions []int) {
 	}
 }
 
-// data writes the data section: what the spans of memory hold.
-func (w *writer) data(memory []byte, spans []span) {
-	w.vector(sectionData, len(spans), func(i int) {
-		s := spans[i]
+// data writes the data section: what memory holds.
+func (w *writer) data(pieces []piece) {
+	w.vector(sectionData, len(pieces), func(i int) {
 		w.unsigned(0) // of memory 0
-		w.out = signed(append(w.out, opI32Const), s.from)
+		w.out = signed(append(w.out, opI32Const), pieces[i].address)
 		w.raw([]byte{opEnd})
-		w.sized(memory[s.from:s.to])
+		w.sized(pieces[i].content)
 	})
 }
 
@@ -63,21 +62,26 @@ func (w *writer) data(memory []byte, spans []span) {
 // a segment costs itself is ten, and an engine takes 100,000 of them.
 const gap = 64
 
-// span is the memory from one address to another.
-type span struct{ from, to int }
+// piece is what memory holds from an address on.
+type piece struct {
+	address int
+	content []byte
+}
 
-// filled returns the spans of memory that are not zero.
-func filled(memory []byte) []span {
-	var spans []span
+// filled returns the pieces of memory that are not zero.
+func filled(memory []byte) []piece {
+	var pieces []piece
+	end := -gap
 	for at, b := range memory {
 		if b == 0 {
 			continue
 		}
-		if last := len(spans) - 1; last >= 0 && at-spans[last].to < gap {
-			spans[last].to = at + 1
-		} else {
-			spans = append(spans, span{at, at + 1})
+		if at-end >= gap {
+			pieces = append(pieces, piece{address: at})
 		}
+		end = at + 1
+		last := &pieces[len(pieces)-1]
+		last.content = memory[last.address:end]
 	}
-	return spans
+	return pieces
 }

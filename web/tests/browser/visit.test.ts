@@ -22,9 +22,27 @@ async function told(): Promise<void> {
 async function asksKubectl(page: Page): Promise<void> {
   await page.locator('.terminal textarea').focus();
   await page.keyboard.type('kubectl get namespaces\n');
-  await expect
-    .poll(() => page.locator('.terminal .xterm-rows').textContent())
-    .toMatch(/kube-system\s+Active/);
+  const rows = page.locator('.terminal .xterm-rows');
+  await expect.poll(() => rows.textContent()).toMatch(/kube-system\s+Active.*\$ |could not be/);
+  expect(await rows.textContent()).toMatch(/kube-system\s+Active/);
+}
+
+/** What is typed first by others, each in an empty terminal. */
+const OTHERS = [
+  'kubectl get pods -A',
+  'kubectl get nodes -o wide',
+  'kubectl get all',
+  'kubectl version',
+  'ls',
+];
+
+async function types(page: Page, line: string): Promise<void> {
+  const rows = page.locator('.terminal .xterm-rows');
+  await page.keyboard.press('Control+L');
+  await expect.poll(() => rows.textContent()).toMatch(/^~ \$\s*$/);
+  await page.keyboard.type(`${line}\n`);
+  await expect.poll(() => rows.textContent()).toMatch(/^~ \$[^$]+~ \$\s*$/);
+  expect(await rows.textContent()).not.toContain('could not be');
 }
 
 test('a first visit ends in an answer of kubectl, and so does the next one', async () => {
@@ -32,6 +50,7 @@ test('a first visit ends in an answer of kubectl, and so does the next one', asy
   await page.goto(visitor.url);
   await asksKubectl(page);
   await page.getByText('node-1').first().waitFor();
+  for (const line of OTHERS) await types(page, line);
   await told();
   await page.reload();
   await ready(page);
@@ -54,10 +73,17 @@ test('a first visit is ready, shows the nodes and answers kubectl without what c
   const site = await plain({ hasPart: () => false });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
+  // Which functions it waited for: go run ./wasm/split -slot names them.
+  const waited: string[] = [];
+  page.on('console', (said) => {
+    if (said.text().includes('in slot')) waited.push(said.text());
+  });
   await page.goto(site.url);
   await asksKubectl(page);
   await ready(page);
   await page.getByText('node-1').first().waitFor();
+  for (const line of OTHERS) await types(page, line);
+  expect(waited).toEqual([]);
 });
 
 test('a line that was typed before the engine was ready is answered before views ask for what they show', async (t) => {
@@ -123,7 +149,12 @@ test('an engine that goes on fetches what comes soon beside the module, and agai
   await ready(page);
   const { module } = await page.evaluate(async () => (await fetch('manifest.json')).json());
   if (!('soon' in module)) t.skip('the module of make profile is whole');
-  await expect.poll(() => asked).toBe(1);
+  // It is in the browser's cache only when it is here.
+  await page.waitForFunction(() => {
+    const { state } = window.kubetab;
+    return state?.phase === 'ready' && state.stages.some(({ name }) => name === 'soon');
+  });
+  expect(asked).toBe(1);
   const made = await page.evaluate(async () => {
     const answer = await fetch('/api/v1/namespaces', {
       method: 'POST',
