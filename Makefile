@@ -158,6 +158,16 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@go run ./wasm/split -called build/profile/first -o wasm/split/first.txt build/profile/kubetab.wasm
 	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 
+.PHONY: profile-first
+profile-first: wasm ## add to wasm/split/first.txt what the first line of a visit calls by now (a minute); make profile makes all of it anew
+	@rm -rf build/profile-first && mkdir -p build/profile-first
+	@cp build/wasm/wasm_exec.js build/profile-first/
+	@go run ./wasm/split -mark -o build/profile-first/kubetab.wasm build/wasm/whole.wasm
+	@$(NODE_ONCE) wasm/snapshot/main.mjs --date $(DATE) --wasm build/profile-first/kubetab.wasm --out build/profile-first/kubetab.snapshot
+	@rm -rf build/profile-first/called
+	@KUBETAB_WASM=build/profile-first node --test --test-force-exit wasm/split/first.test.mjs
+	@go run ./wasm/split -called build/profile-first/called -profile wasm/split/first.txt -o wasm/split/first.txt build/profile-first/kubetab.wasm
+
 .PHONY: page
 page: setup wasm ## build web/dist, the page with the module beside it
 	@scripts/step "build the page (brotli $(BROTLI))" env KUBETAB_BROTLI=$(BROTLI) npm run --silent build -w web

@@ -42,7 +42,8 @@ export const ready = computed(() => engineState.value?.phase === 'ready');
 let link: EngineLink | null = null;
 let lastWorker = '';
 let reopen: () => void = () => undefined;
-let keepFiles: () => void = () => undefined;
+/** Has the service worker keep the files of the page, and later the module, for visits without a network. */
+export let keepFiles: () => void = () => undefined;
 /** For every new link: the service worker may have asked before there was one. */
 let linked = later<EngineLink>();
 
@@ -210,7 +211,6 @@ function die(dead: Dead): void {
 
 function onReady(): void {
   void refreshStats();
-  keepFiles();
 }
 
 /**

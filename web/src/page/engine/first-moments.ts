@@ -1,5 +1,5 @@
 import { effect, signal, untracked } from '@preact/signals';
-import { ready } from './cluster';
+import { keepFiles, ready } from './cluster';
 
 // An engine that has just started has one thread, and is asked for everything at once. What somebody waits for comes first: the
 // lines that were typed ahead, then what is seen, and then what may be wanted later on.
@@ -41,6 +41,7 @@ function show(): void {
   mayShow.value = true;
   timer = setTimeout(() => {
     mayPrepare.value = true;
+    keepFiles();
   }, ASKED);
 }
 
