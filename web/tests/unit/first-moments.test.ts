@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { ready } from '../../src/page/engine/cluster';
+import { keepFiles, ready } from '../../src/page/engine/cluster';
 import {
   followFirstMoments,
   mayPrepare,
@@ -10,7 +10,7 @@ import {
 
 vi.mock('../../src/page/engine/cluster', async () => {
   const { signal } = await import('@preact/signals');
-  return { ready: signal(false) };
+  return { ready: signal(false), keepFiles: vi.fn() };
 });
 
 const isReady = (now: boolean) => {
@@ -21,6 +21,7 @@ const may = () => [mayShow.value, mayPrepare.value];
 beforeAll(followFirstMoments);
 beforeEach(() => {
   vi.useFakeTimers();
+  vi.mocked(keepFiles).mockClear();
   isReady(false);
   typedAhead.value = false;
 });
@@ -45,8 +46,10 @@ test('both wait for the answer to what was typed ahead', () => {
   expect(may()).toEqual([false, false]);
   typedAhead.value = false;
   expect(may()).toEqual([true, false]);
+  expect(keepFiles).not.toHaveBeenCalled();
   vi.advanceTimersByTime(400);
   expect(may()).toEqual([true, true]);
+  expect(keepFiles).toHaveBeenCalledOnce();
   // A shell that was lost, of an engine that runs.
   typedAhead.value = true;
   expect(may()).toEqual([true, true]);
