@@ -95,6 +95,9 @@ func OwnFor(fail func(error), account any) (release func()) {
 	}
 }
 
+// CanEnd is false where the functions that Ender returns do nothing.
+const CanEnd = resumable
+
 // Ender returns a function that ends the goroutines which have the calling goroutine's owner now, as runtime.Goexit does. Each
 // ends as soon as it has calculated for some milliseconds in a function that knows no context and holds no lock, such as a
 // search for a regular expression: kubetabEndable in runtime/lock_js.go, of wasm/patch, has the list. A goroutine that

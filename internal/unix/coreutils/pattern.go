@@ -5,10 +5,11 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // Pattern is a regular expression of a program. Its searches end with the program's context, and find nothing from then on:
@@ -26,9 +27,6 @@ type Pattern struct {
 	longest    bool
 }
 
-// endsByItself says that a goroutine which searches can be ended: see absent.Ender.
-const endsByItself = runtime.GOARCH == "wasm"
-
 // mostSteps is how many steps a search may take that is not looked after. All searches for what is in a text take at most
 // that number for each character.
 const mostSteps = 1 << 14
@@ -43,7 +41,7 @@ func CompilePattern(ctx context.Context, expr string, longest bool) (*Pattern, e
 		re.Longest()
 	}
 	p := &Pattern{ctx: ctx, re: re, longest: longest}
-	if endsByItself {
+	if absent.CanEnd {
 		return p, nil
 	}
 	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
@@ -57,7 +55,7 @@ func CompilePattern(ctx context.Context, expr string, longest bool) (*Pattern, e
 
 // plain reports whether a search needs nobody to look after it.
 func (p *Pattern) plain(text string) bool {
-	return endsByItself || len(text) <= mostSteps/max(p.size, 1)
+	return absent.CanEnd || len(text) <= mostSteps/max(p.size, 1)
 }
 
 // Match is regexp.Regexp.MatchString.
