@@ -201,7 +201,7 @@ test('what writes to the log without end', { skip }, async (t) => {
   };
   await answers(10); // while V8 compiles
   await logging.ran();
-  await answers(30);
+  await answers(100); // each after a turn of some milliseconds
   await wasGivenWay(t, logging);
   for (const { body } of open) await body.cancel();
 });
