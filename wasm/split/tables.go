@@ -160,7 +160,7 @@ func (k *knowledge) addRecord(f int) int {
 	return offset
 }
 
-// tables moves what Go knows of functions to the part that known names for each. All names of functions that come soon stay
+// tables moves what Go knows of functions to the part that knownBy names for each. All names of functions that come soon stay
 // with the engine: the program may keep one as a string, see wasm/snapshot/freeze.mjs. It is long because it is one pass over
 // the runtime's tables, whose offsets each step leaves to the next.
 func (m *module) tables(knownBy []part) (*tables, error) {
