@@ -274,7 +274,9 @@ export class Program {
         if (!alive()) return;
         if (name === 'ready') {
           this.#offer();
-          setTimeout(() => this.#bringSoon(), SOON_AFTER);
+          setTimeout(() => {
+            if (alive()) this.#bringSoon();
+          }, SOON_AFTER);
         }
         this.#events.onStage({ name, ms });
       },

@@ -42,8 +42,7 @@ export const ready = computed(() => engineState.value?.phase === 'ready');
 let link: EngineLink | null = null;
 let lastWorker = '';
 let reopen: () => void = () => undefined;
-/** Has the service worker keep the files of the page, and later the module, for visits without a network. */
-export let keepFiles: () => void = () => undefined;
+let hasServiceWorker = false;
 /** For every new link: the service worker may have asked before there was one. */
 let linked = later<EngineLink>();
 
@@ -80,11 +79,7 @@ export function openCluster({ find, serviceWorker }: Surroundings = OF_TAB): voi
     withoutServiceWorker.value = { reason: 'unavailable' };
     return;
   }
-  keepFiles = () => {
-    void keepPageForOffline();
-    // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
-    setTimeout(() => void keepModuleForOffline(), 15_000);
-  };
+  hasServiceWorker = true;
   void serveServiceWorker(new URL('sw.js', scope), {
     cluster: clusterHere,
     introduce: lendPort,
@@ -189,7 +184,7 @@ function adopt(next: EngineLink, where: Home): void {
     engineSilent.value = false;
     const before = engineState.value?.phase;
     engineState.value = state;
-    if (state.phase === 'ready' && before !== 'ready') onReady();
+    if (state.phase === 'ready' && before !== 'ready') void refreshStats();
     if (state.phase !== 'ready') engineStats.value = null;
     linked.resolve(next);
   };
@@ -209,8 +204,12 @@ function die(dead: Dead): void {
   engineStats.value = null;
 }
 
-function onReady(): void {
-  void refreshStats();
+/** Has the service worker keep the files of the page, and later the module, for visits without a network. */
+export function keepFiles(): void {
+  if (!hasServiceWorker) return;
+  void keepPageForOffline();
+  // Compressing the module for offline use takes seconds of a processor: after the first impression, not during it.
+  setTimeout(() => void keepModuleForOffline(), 15_000);
 }
 
 /**
