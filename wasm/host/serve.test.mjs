@@ -33,7 +33,7 @@ test('whatever keeps the engine busy, requests get through, and so does a cancel
   await until('it listens', () => run.stdout.includes('\n'));
   const url = run.stdout.trim().split(' ')[1];
   const ask = (path) => fetch(url + path, { signal: AbortSignal.timeout(30_000) });
-  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'files', 'logging', 'goroutines', 'calls', 'searches']) {
+  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'files', 'answering', 'logging', 'goroutines', 'calls', 'searches']) {
     const abort = new AbortController();
     let busy = 0;
     const ended = [1, 2, 3].map(async () => {

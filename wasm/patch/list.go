@@ -303,10 +303,22 @@ var patches = []patch{
 		why:    "the other half of runtime/asm_wasm.s. And a goroutine whose calls have been counted gives way here, see runtime/lock_js.go",
 	},
 	{
+		module: std, file: "runtime/string.go",
+		sha256: "ba5aca9b7febcacdbe0e49c308768d79e09da1b2ddd4184e973d9f0c33b95c75",
+		diff:   true,
+		why:    "${x:1:2} and ${x^^} turn the text of a variable into runes and back, without a call: 20 MB held the thread for 150 ms",
+	},
+	{
 		module: std, file: "runtime/symtab.go",
 		sha256: "556bdcf7743dc7be1c7c6bef9f95b968879c152696a4fa96afb6b6c48e2f45e9",
 		diff:   true,
 		why:    "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above (works with the stock linker, too); and what is known of functions may be in two places, see wasm/split/tables.go",
+	},
+	{
+		module: std, file: "syscall/js/func.go",
+		sha256: "cdb09ee16769d9db0beaa718f26db68788d13d7b8e7d0a7273c1fcfc228ee43b",
+		diff:   true,
+		why:    "a goroutine that is called from JavaScript may give way before it has read what was called, which the next such call replaces: see eventTaken in runtime/lock_js.go",
 	},
 	{
 		module: std, file: "text/template/exec.go",

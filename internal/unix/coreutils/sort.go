@@ -3,6 +3,7 @@ package coreutils
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ type sortKey struct {
 
 // comparisonsPerLook is how many comparisons there are between two looks at whether the command has ended.
 const comparisonsPerLook = 1 << 10
+
+// longLine is from how many bytes on each comparison of lines counts for so many.
+const longLine = 1 << 16
 
 // sortCommand follows GNU sort. It is long because each flag changes how lines are read,
 // compared or written.
@@ -91,7 +95,11 @@ func sortCommand(k *Call) int {
 	comparisons := 0
 	ended := false
 	slices.SortStableFunc(all, func(a, b string) int {
-		if comparisons++; comparisons%comparisonsPerLook == 0 {
+		isLong := len(a) > longLine && len(b) > longLine
+		if isLong {
+			runtime.Gosched() // to compare them is a loop without a call
+		}
+		if comparisons++; isLong || comparisons%comparisonsPerLook == 0 {
 			ended = ended || k.Err() != nil
 		}
 		if ended {

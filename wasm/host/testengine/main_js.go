@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall/js"
 	"time"
 
 	"github.com/kubetab/kubetab/internal/absent"
@@ -140,6 +141,7 @@ func handleBusy(mux *http.ServeMux) {
 			"files":      func() { _ = os.WriteFile("/tmp/busy", make([]byte, 4096), 0o600) },
 			"logging":    func() { fmt.Fprintln(os.Stderr, "busy") },
 			"goroutines": func() { done := make(chan struct{}); go close(done); <-done },
+			"answering":  answering,
 			// Neither allocates.
 			"calls":    func() { _ = depth(20) },
 			"searches": func() { slow.MatchString(text) },
@@ -164,6 +166,19 @@ func handleBusy(mux *http.ServeMux) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
+}
+
+// answering makes a call to JavaScript that JavaScript answers by a call into Go, and panics when that was lost.
+func answering() {
+	called := false
+	f := js.FuncOf(func(js.Value, []js.Value) any {
+		called = true
+		return 1
+	})
+	defer f.Release()
+	if answer := f.Invoke(); !called || answer.Type() != js.TypeNumber {
+		panic(fmt.Sprintf("A call from JavaScript was lost: it was heard: %v, and answered by %v.", called, answer))
+	}
 }
 
 // slow looks at each letter of a text for a while, and does not find what it looks for.
