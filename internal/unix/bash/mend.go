@@ -23,6 +23,7 @@ type Variables interface {
 //   - declare -A a=(k v) becomes a=([k]=v), as in bash; what has no key beside others that have one is refused.
 //   - ${a[i-1]} becomes ${a["i-1"]} where a is an associative array, and ${a[$((i-1))]} where it is not known to be one.
 //   - [[ -v $name ]] is false where the name is empty.
+//   - A loop that counts ends when its condition says so, see loop.
 //   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
 //     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
@@ -66,6 +67,7 @@ func (m *mender) visit(node syntax.Node) bool {
 	switch node := node.(type) {
 	case *syntax.Stmt:
 		m.output(node)
+		m.loop(node)
 		switch cmd := node.Cmd.(type) {
 		case *syntax.ArithmCmd:
 			m.statement(node, []syntax.ArithmExpr{cmd.X})
