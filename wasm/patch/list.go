@@ -261,6 +261,12 @@ var patches = []patch{
 		why:    "a worker of the collector ends with the turn, see runtime/lock_js.go",
 	},
 	{
+		module: std, file: "runtime/mgcmark.go",
+		sha256: "68dac83a612229a11677b08cf7ee90101b3001096292cd80e890fb3a5cd4e817",
+		diff:   true,
+		why:    "whoever has allocated much helps the collector no longer than until its turn is over, see runtime/lock_js.go",
+	},
+	{
 		module: std, file: "runtime/mprof.go",
 		sha256: "cd26b885d64fa60668250491c3ea127d3364874059ed390d8cb9de570ecbb234",
 		diff:   true,
