@@ -56,6 +56,7 @@ function handle(engine, req, res) {
 
 // What the engine calls for one request, while Go runs.
 function answer(req, res, credit) {
+  let full = 0; // bytes that the connection has no room for yet
   return {
     head(status, headers) {
       res.writeHead(status, headers);
@@ -66,9 +67,15 @@ function answer(req, res, credit) {
       });
     },
     chunk(bytes) {
-      const grant = () => credit(bytes.length);
-      if (res.write(bytes)) queueMicrotask(grant);
-      else res.once('drain', grant);
+      if (res.write(bytes)) return queueMicrotask(() => credit(bytes.length));
+      if (!full) {
+        res.once('drain', () => {
+          const sent = full;
+          full = 0;
+          credit(sent);
+        });
+      }
+      full += bytes.length;
     },
     end() {
       res.end();

@@ -190,6 +190,28 @@ test('patterns in the terminal', { skip }, async (t) => {
   });
 });
 
+// Who reads a watch shares the thread with who writes, and the API server ends a watch that has fallen behind.
+test('a watch whose reader comes late has all events', { skip, timeout: 300_000 }, async (t) => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  // It is kept: Node ends the body of an answer that is collected as garbage before anyone reads it.
+  const watch = await fetch(`${url}${path}?watch=1&labelSelector=late`, { signal: stop.signal });
+  const text = 'x'.repeat(200_000); // 15 MB in all: more than sockets hold
+  const count = 75;
+  for (let i = 0; i < count; i++) await create(path, { metadata: { name: `late-${i}`, labels: { late: '' } }, data: { text } });
+  const names = [];
+  let line = '';
+  for await (const piece of watch.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (line + piece).split('\n');
+    line = lines.pop();
+    names.push(...lines.map((each) => JSON.parse(each).object.metadata.name));
+    if (names.length === count) break;
+  }
+  assert.deepEqual(names, Array.from({ length: count }, (_, i) => `late-${i}`), 'before the watch has ended');
+  for (let i = 0; i < count; i++) await send('DELETE', `${path}/late-${i}`);
+});
+
 // A line of the log is a call of JavaScript, which calls Go before it returns.
 test('what writes to the log without end', { skip }, async (t) => {
   const logging = await spawned('--wasm', buildTestEngine());

@@ -87,6 +87,12 @@ var patches = []patch{
 		why:    "socket options of a listener; the engine has none",
 	},
 	{
+		module: "k8s.io/apiserver", file: "pkg/storage/cacher/watch_cache_history.go",
+		sha256: "c8023746098dcdc05da518ed9b0d651478de6bd4dad84ee395f5f1bdacfd5991",
+		diff:   true,
+		why:    "ends a watch that is ten events behind; who reads it shares one thread with who writes",
+	},
+	{
 		module: "k8s.io/kubectl", file: "pkg/cmd/exec/exec.go",
 		sha256: "a05218a561a7e8b1c07f9d1e6e4ea4509c62282c705fc164d13fbc7d2f194a85",
 		diff:   true,
