@@ -14,7 +14,7 @@ function browser(name: string, files: { include: string[]; exclude?: string[] },
       setupFiles: ['tests/browser/failure.ts'],
       environment: 'node' as const,
       maxWorkers: sideBySide,
-      env: name === 'browser' && !process.env.KUBETAB_TIMING ? { KUBETAB_COMPILED_ONCE: '1' } : {},
+      env: name === 'browser' && !process.env.KUBETAB_TIMING ? { KUBETAB_SPARING: '1' } : {},
       // A group for each number: groups run one after another, if somebody runs several projects at once.
       sequence: { groupOrder: sideBySide },
       testTimeout: 600_000,

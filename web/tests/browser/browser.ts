@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
+import { chosen, FLAGS_OF_TESTS } from './chromium';
 
 /** What the tests of this file opened; for what is told of a failure. */
 export const browsers = new Set<Browser>();
@@ -12,12 +12,6 @@ export const browsers = new Set<Browser>();
 export const PATIENCE = 240_000;
 
 /**
- * The engine's code is compiled once, and not again where it runs often: for tests that do not measure. A page that opens and
- * is closed soon after takes a sixth less of a processor.
- */
-const COMPILED_ONCE = process.env.KUBETAB_COMPILED_ONCE ? ['--js-flags=--liftoff-only'] : [];
-
-/**
  * Its pages do not keep the module for visits without a network unless a test asks (keepForOffline): 15 seconds after a
  * start, the service worker would compress 220 MB beside the test.
  *
@@ -25,8 +19,8 @@ const COMPILED_ONCE = process.env.KUBETAB_COMPILED_ONCE ? ['--js-flags=--liftoff
  */
 export async function launch(flags: readonly string[] = []): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [...FLAGS, ...COMPILED_ONCE, ...flags],
+    executablePath: chosen(),
+    args: [...FLAGS_OF_TESTS, ...flags],
   });
   browsers.add(browser);
   browser.on('context', (context) => {

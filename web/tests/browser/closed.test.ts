@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
-import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
 import { launch, ready } from './browser';
+import { chosen, FLAGS_OF_TESTS } from './chromium';
 import { plain, type Site } from './site';
 
 // Where a browser gives the page less than usual, there is a page that works, or a sentence.
@@ -52,8 +52,8 @@ test('where storage is closed to the site', async () => {
     JSON.stringify({ profile: { default_content_setting_values: { cookies: 2 } } }),
   );
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: FLAGS,
+    executablePath: chosen(),
+    args: [...FLAGS_OF_TESTS],
   });
   ends.push(() => context.close());
   const page = await context.newPage();

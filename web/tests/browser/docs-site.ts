@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
 import { PATIENCE } from './browser';
+import { chosen, FLAGS_OF_TESTS } from './chromium';
 import { plain, type Site } from './site';
 
 const SAMPLES = resolve(import.meta.dirname, '../../../docs/samples');
@@ -55,8 +55,8 @@ export async function withoutThirdParties(): Promise<BrowserContext> {
   const preferences = { profile: { cookie_controls_mode: 1, block_third_party_cookies: true } };
   writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: [...FLAGS],
+    executablePath: chosen(),
+    args: [...FLAGS_OF_TESTS],
   });
   context.setDefaultTimeout(PATIENCE);
   // A moment later the browser may still be writing there.

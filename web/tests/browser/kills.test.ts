@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CHROMIUM, FLAGS } from '../../build/chromium.mjs';
 import { openPage, PATIENCE } from './browser';
+import { chosen, FLAGS_OF_TESTS } from './chromium';
 import { plain, type Site } from './site';
 
 // An answer to a change means that the browser has it: what was acknowledged is there after all processes of the browser were
@@ -33,8 +33,8 @@ afterAll(async () => {
 /** Starts a browser on the profile and returns the page when the API is ready. */
 async function visit(acknowledged: (name: string) => void): Promise<Page> {
   context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: FLAGS,
+    executablePath: chosen(),
+    args: [...FLAGS_OF_TESTS],
   });
   context.setDefaultTimeout(PATIENCE);
   await context.exposeFunction('acknowledged', acknowledged);

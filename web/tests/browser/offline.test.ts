@@ -45,7 +45,7 @@ async function type(page: Page, line: string): Promise<void> {
 const screen = (page: Page) => page.locator('.terminal .xterm-rows').innerText();
 
 test('a first visit is enough to ask for anything without a network', async () => {
-  const site = await plain();
+  const site = await plain({ compressed: true });
   const { context, page } = await visit(site, () => {
     window.keepsModule = true; // which the page asks for by itself
   });

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { LARGE } from './sparing';
 
 // One bin/kubetab serves the page to all files of a run. It is an API server, too, and each start of one takes a processor
 // for seconds. The tests use it for files alone: what they change is in their browsers.
@@ -25,12 +26,33 @@ const dist = join(web, 'dist');
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const binary = resolve(web, '../bin/kubetab');
   const wanted = existsSync(binary) && !process.env.KUBETAB_PLAIN_SITE;
-  const site = wanted ? await serve(binary) : { url: '', close: async () => {} };
+  const isSparing = project.config.env.KUBETAB_SPARING === '1';
+  const files = wanted && isSparing ? withoutCompressed() : dist;
+  const site = wanted ? await serve(binary, files) : { url: '', close: async () => {} };
   project.provide('site', site.url);
-  return () => site.close();
+  return async () => {
+    await site.close();
+    if (files !== dist) rmSync(files, { recursive: true });
+  };
 }
 
-async function serve(binary: string): Promise<Site> {
+/** The page in a folder of its own, without what the engine is compressed to. */
+function withoutCompressed(): string {
+  const build = resolve(web, '../build');
+  mkdirSync(build, { recursive: true });
+  const folder = mkdtempSync(join(build, 'served-'));
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const [, of = ''] = /(.*)\.(br|gz)$/.exec(path) ?? [];
+    if (!entry.isFile() || LARGE.test(of)) continue;
+    const to = join(folder, relative(dist, path));
+    mkdirSync(dirname(to), { recursive: true });
+    linkSync(path, to); // a copy would be 220 MB
+  }
+  return folder;
+}
+
+async function serve(binary: string, files: string): Promise<Site> {
   const shared = mkdtempSync(join(tmpdir(), 'shared-'));
   const child: ChildProcess = spawn(
     binary,
@@ -41,7 +63,7 @@ async function serve(binary: string): Promise<Site> {
       '--http',
       '127.0.0.1:0',
       '--static',
-      dist,
+      files,
       '--share-dir',
       shared,
       '--kubeconfig',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, normalize, relative, resolve } from 'node:path';
 import { inject } from 'vitest';
 import { headersOf } from '../../headers/headers.mjs';
+import { LARGE, SPARING } from './sparing';
 
 const web = resolve(import.meta.dirname, '../..');
 const dist = join(web, 'dist');
@@ -38,6 +39,8 @@ interface Changes {
   readonly gate?: Gate;
   /** What is added to the content security policy. */
   readonly policy?: string;
+  /** Whether the engine travels compressed, as in production. */
+  readonly compressed?: boolean;
   /** Whether a part of the module can be had that a page begins without; when it cannot, its connection is cut. */
   readonly hasPart?: (part: 'soon' | 'rest') => boolean;
 }
@@ -71,6 +74,7 @@ export async function plain({
   snapshot,
   gate,
   hasPart,
+  compressed = !SPARING,
   policy: added = '',
 }: Changes = {}): Promise<Site> {
   if (!existsSync(join(dist, 'index.html'))) {
@@ -121,11 +125,12 @@ export async function plain({
       request.destroy();
       return;
     }
-    const brotli = /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));
+    const isWhole = !compressed && LARGE.test(path);
+    const brotli = !isWhole && /\bbr\b/.test(String(request.headers['accept-encoding'] ?? ''));
     const sent = brotli && existsSync(`${file}.br`) ? `${file}.br` : file;
     if (sent !== file) response.setHeader('Content-Encoding', 'br');
     response.setHeader('Content-Length', statSync(sent).size);
-    const send = () => createReadStream(sent).pipe(response);
+    const send = () => createReadStream(sent, { highWaterMark: 1 << 20 }).pipe(response);
     if (gate && path.endsWith('.wasm')) gate.pass(send);
     else send();
   });

@@ -70,7 +70,7 @@ test('a first visit begins the first lesson', async () => {
 
 test('a first visit is ready, shows the nodes and answers kubectl without what comes soon', async (t) => {
   // 4 MB, for which a visitor far away would wait two seconds more: for one function that first.txt does not name.
-  const site = await plain({ hasPart: () => false });
+  const site = await plain({ compressed: true, hasPart: () => false });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
   // Which functions it waited for: go run ./wasm/split -slot names them.
@@ -90,7 +90,7 @@ test('a line that was typed before the engine was ready is answered before views
   const gate = new Gate();
   t.onTestFinished(() => gate.open());
   gate.close();
-  const site = await plain({ gate });
+  const site = await plain({ compressed: true, gate });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
   await page.goto(site.url);
@@ -116,7 +116,7 @@ test('a line that was typed before the engine was ready is answered before views
 test('what comes soon is asked for again after the connection was lost', async (t) => {
   let asked = 0;
   // It is asked for twice at once, and then after a pause.
-  const site = await plain({ hasPart: (part) => part === 'rest' || ++asked > 3 });
+  const site = await plain({ compressed: true, hasPart: (part) => part === 'rest' || ++asked > 3 });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
   await page.goto(site.url);
@@ -135,6 +135,7 @@ test('an engine that goes on fetches what comes soon beside the module, and agai
   t.onTestFinished(() => gate.open());
   let asked = 0;
   const site = await plain({
+    compressed: true,
     gate,
     hasPart: (part) => {
       if (part === 'rest') return true;
