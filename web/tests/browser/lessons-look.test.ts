@@ -32,6 +32,16 @@ function newCamera(page: Page, language: 'en' | 'zh', sizes: readonly Size[]): C
     : new Camera(page, { prefix, themes: ['light', 'dark'], sizes });
 }
 
+/** Brings what a selector names first into sight, whichever element it is when the page has been laid out for its size. */
+async function bring(page: Page, selector: string): Promise<void> {
+  await page.waitForFunction((named) => {
+    const element = document.querySelector(named);
+    element?.scrollIntoView({ block: 'nearest' });
+    const { top, bottom } = element?.getBoundingClientRect() ?? { top: 0, bottom: 0 };
+    return bottom > 0 && top < innerHeight && top < bottom;
+  }, selector);
+}
+
 // A text is shown before there is an engine, and needs none.
 describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
   let page: Page;
@@ -55,8 +65,9 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     await page
       .getByRole('heading', { name: text.steps[number - 1]?.title ?? '', exact: true })
       .waitFor();
-    const drawing = page.locator('.lesson-text svg[role=img]');
-    await drawing.scrollIntoViewIfNeeded();
+    const svg = '.lesson-text svg[role=img]';
+    const drawing = page.locator(svg);
+    await bring(page, svg);
     // Nothing of it is left out.
     const drawn = text.steps[number - 1]?.blocks.find(({ html }) => html?.includes('<svg'));
     const source = drawn?.html ?? '';
@@ -83,7 +94,7 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     }
     expect(new Set(inks).size).toBe(2);
     const camera = newCamera(page, language, ['wide', 'phone']);
-    await camera.take(`picture-${id.replace('/', '-')}`, () => drawing.scrollIntoViewIfNeeded());
+    await camera.take(`picture-${id.replace('/', '-')}`, () => bring(page, svg));
   });
 
   test.each([
@@ -98,10 +109,9 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
     const title = steps[number - 1]?.title ?? '';
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
-    const shown = page.locator(part).first();
-    await shown.scrollIntoViewIfNeeded();
+    await bring(page, part);
     const camera = newCamera(page, language, ['wide', 'phone']);
-    await camera.take(what.replaceAll(' ', '-'), () => shown.scrollIntoViewIfNeeded());
+    await camera.take(what.replaceAll(' ', '-'), () => bring(page, part));
   });
 });
 
