@@ -25,8 +25,9 @@ const MOST_BYTES = 256 * 1024 * 1024;
 // What a file, a folder or a link takes beside its bytes: a hundred thousand empty files are not free.
 const NODE_BYTES = 1024;
 
-// How much room a file keeps that nobody writes to.
-const SLACK_BYTES = 1024 * 1024;
+// The bytes of a file are in pieces. One that doubled its room would be copied whole in the thread of the API server, which at
+// 128 MB held it for 75 ms.
+const PIECE_BYTES = 1024 * 1024;
 
 // The largest piece that crypto.getRandomValues fills.
 const RANDOM_BYTES = 65536;
@@ -63,6 +64,61 @@ class Stats {
   }
 }
 
+// What a file holds.
+class Content {
+  #pieces = []; // of PIECE_BYTES, but for the last, which may be shorter
+  #room = 0;
+
+  /** How many bytes there is room for; those beyond the file's size are 0. */
+  get room() {
+    return this.#room;
+  }
+
+  /** @throws {RangeError} when the tab itself has no more; nothing has changed then */
+  set room(bytes) {
+    const pieces = [];
+    for (let at = 0; at < bytes; at += PIECE_BYTES) {
+      const length = Math.min(PIECE_BYTES, bytes - at);
+      const before = this.#pieces[pieces.length];
+      if (before?.length === length) {
+        pieces.push(before);
+        continue;
+      }
+      const piece = new Uint8Array(length);
+      if (before) piece.set(before.subarray(0, length));
+      pieces.push(piece);
+    }
+    this.#pieces = pieces;
+    this.#room = bytes;
+  }
+
+  // The parts of the pieces that have the bytes from one place to another.
+  *#parts(from, to) {
+    for (let at = from; at < to; ) {
+      const start = at % PIECE_BYTES;
+      const part = this.#pieces[Math.floor(at / PIECE_BYTES)].subarray(start, start + to - at);
+      yield part;
+      at += part.length;
+    }
+  }
+
+  read(from, to, buffer, offset) {
+    for (const part of this.#parts(from, to)) {
+      buffer.set(part, offset);
+      offset += part.length;
+    }
+  }
+
+  write(from, bytes) {
+    let at = 0;
+    for (const part of this.#parts(from, from + bytes.length)) part.set(bytes.subarray(at, (at += part.length)));
+  }
+
+  clear(from, to) {
+    for (const part of this.#parts(from, to)) part.fill(0);
+  }
+}
+
 class Node {
   static #last = 0;
 
@@ -74,7 +130,7 @@ class Node {
     this.names = 1; // how many entries of folders it is
     this.opened = 0; // how many descriptors it has
     if (this.isFolder) this.entries = new Map();
-    else this.data = new Uint8Array(0); // at least size long
+    else this.content = new Content(); // with room for size
   }
 
   get isFolder() {
@@ -178,35 +234,30 @@ export class MemoryFiles {
   }
 
   #resize(node, size) {
-    if (size > node.data.length) {
-      // More than is asked for, where there is as much, so that a file that grows is seldom copied. Closing it gives
-      // back what is too much.
-      const most = MOST_BYTES - this.#used + node.data.length;
-      this.#exchange(node, Math.max(size, Math.min(node.data.length * 2, most), 256));
-    } else if (size < node.data.length / 4) {
-      node.size = Math.min(node.size, size);
-      this.#exchange(node, size);
+    const { content } = node;
+    if (size > content.room) {
+      // More than is asked for, where there is as much, so that a file that grows is seldom copied.
+      const most = content.room + MOST_BYTES - this.#used;
+      const more = size > PIECE_BYTES ? Math.ceil(size / PIECE_BYTES) * PIECE_BYTES : Math.max(256, Math.min(content.room * 2, PIECE_BYTES));
+      this.#makeRoom(content, Math.max(size, Math.min(more, most)));
     } else if (size < node.size) {
-      node.data.fill(0, size, node.size);
+      content.clear(size, node.size);
+      if (size < content.room / 4 || content.room - size > PIECE_BYTES) this.#makeRoom(content, size);
     }
     node.size = size;
     node.touch();
   }
 
-  // Gives a node other room for its bytes.
-  #exchange(node, length) {
-    const before = node.data.length;
-    if (length > before) this.#take(length - before);
-    let data;
+  #makeRoom(content, bytes) {
+    const more = bytes - content.room;
+    if (more > 0) this.#take(more);
     try {
-      data = new Uint8Array(length);
+      content.room = bytes;
     } catch {
-      if (length > before) this.#used -= length - before;
+      if (more > 0) this.#used -= more;
       throw failure('ENOSPC'); // the tab itself has no more
     }
-    if (length < before) this.#used -= before - length;
-    data.set(node.data.subarray(0, node.size));
-    node.data = data;
+    if (more < 0) this.#used += more;
   }
 
   // Takes a name from a node. Its bytes are there as long as somebody has it open.
@@ -218,8 +269,8 @@ export class MemoryFiles {
 
   #free(node) {
     if (node.names > 0 || node.opened > 0 || node.isFolder) return;
-    this.#used -= node.data.length;
-    node.data = new Uint8Array(0);
+    this.#used -= node.content.room;
+    node.content = new Content();
     node.size = 0;
   }
 
@@ -248,7 +299,6 @@ export class MemoryFiles {
       this.#open.delete(fd);
       node.opened--;
       this.#free(node);
-      if (node.opened === 0 && node.data?.length > node.size + SLACK_BYTES) this.#exchange(node, node.size);
     },
     read: (fd, buffer, offset, length, position) => {
       const file = this.#file(fd);
@@ -256,10 +306,10 @@ export class MemoryFiles {
       if (file.node.isFolder) throw failure('EISDIR');
       if (file.node.device) return file.node.device(buffer.subarray(offset, offset + length));
       const from = position ?? file.at;
-      const bytes = file.node.data.subarray(from, Math.min(from + length, file.node.size));
-      buffer.set(bytes, offset);
-      if (position === null) file.at += bytes.length;
-      return bytes.length;
+      const to = Math.max(from, Math.min(from + length, file.node.size));
+      file.node.content.read(from, to, buffer, offset);
+      if (position === null) file.at += to - from;
+      return to - from;
     },
     write: (fd, buffer, offset, length, position) => {
       const file = this.#file(fd);
@@ -267,7 +317,7 @@ export class MemoryFiles {
       if ((file.node.mode & TYPE) === DEVICE) return length;
       const at = file.appends ? file.node.size : (position ?? file.at);
       if (at + length > file.node.size) this.#resize(file.node, at + length);
-      file.node.data.set(buffer.subarray(offset, offset + length), at);
+      file.node.content.write(at, buffer.subarray(offset, offset + length));
       file.node.touch();
       if (position === null) file.at = at + length;
       return length;

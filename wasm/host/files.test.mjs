@@ -231,6 +231,45 @@ test('there is an end to what files hold, and room when one is gone', () => {
   assert.equal(room(), 240 * MiB);
 });
 
+// A file is kept in pieces of 1 MiB.
+test('a file of megabytes has at each place what was written there', () => {
+  const call = calls();
+  const MOST = 3.5 * 1024 * 1024;
+  const wanted = new Uint8Array(MOST);
+  let size = 0;
+  let seed = 1;
+  const random = (below) => (seed = (seed * 48271) % 0x7fffffff) % below; // MINSTD
+  const fd = call('open', '/tmp/a', O_RDWR | O_CREAT, 0o644);
+  for (let round = 0; round < 300; round++) {
+    const at = random(2) ? random(MOST) : 1024 * 1024 * (1 + random(3)) - random(3);
+    const length = Math.min(random(3) ? random(1000) : random(MOST), MOST - at);
+    switch (random(4)) {
+      case 0:
+        assert.equal(call('ftruncate', fd, at), undefined);
+        if (at < size) wanted.fill(0, at, size);
+        size = at;
+        break;
+      case 1: {
+        const buffer = new Uint8Array(length + 2);
+        const n = call('read', fd, buffer, 1, length, at);
+        assert.equal(n, Math.max(0, Math.min(length, size - at)));
+        assert.equal(Buffer.compare(buffer.subarray(1, 1 + n), wanted.subarray(at, at + n)), 0, `round ${round}`);
+        assert.ok(buffer[0] === 0 && buffer[n + 1] === 0);
+        break;
+      }
+      default: {
+        const bytes = new Uint8Array(length).fill(1 + random(255));
+        assert.equal(call('write', fd, bytes, 0, length, at), length);
+        wanted.set(bytes, at);
+        size = Math.max(size, length && at + length);
+      }
+    }
+  }
+  const all = new Uint8Array(MOST);
+  assert.equal(call('read', fd, all, 0, MOST, 0), size);
+  assert.equal(Buffer.compare(all, wanted), 0);
+});
+
 test('empty files and folders are not free', () => {
   const call = calls();
   let made = 0;
