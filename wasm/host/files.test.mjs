@@ -270,6 +270,26 @@ test('a file of megabytes has at each place what was written there', () => {
   assert.equal(Buffer.compare(all, wanted), 0);
 });
 
+test('what was cut off does not come back when the file grows', () => {
+  const call = calls();
+  const fd = call('open', '/tmp/a', O_RDWR | O_CREAT, 0o644);
+  const MiB = 1024 * 1024;
+  for (const whole of [4000, 3 * MiB]) {
+    for (const kept of [whole - 100, whole - 1000, 10]) {
+      call('ftruncate', fd, 0);
+      call('write', fd, new Uint8Array(whole).fill(7), 0, whole, 0);
+      call('ftruncate', fd, kept);
+      call('write', fd, new Uint8Array(1).fill(7), 0, 1, whole - 1);
+      const all = new Uint8Array(whole);
+      assert.equal(call('read', fd, all, 0, whole, 0), whole);
+      assert.ok(
+        all.every((byte, at) => byte === (at < kept || at === whole - 1 ? 7 : 0)),
+        `${whole} cut to ${kept}`,
+      );
+    }
+  }
+});
+
 test('empty files and folders are not free', () => {
   const call = calls();
   let made = 0;

@@ -190,6 +190,17 @@ test('patterns in the terminal', { skip }, async (t) => {
   });
 });
 
+// Each piece that has been read is a reason to print more.
+test('a line that prints without end', { skip }, async (t) => {
+  const seat = await sit({ fetch: (path, init) => fetch(url + path, init) });
+  await givesWay(t, async () => {
+    await seat.types('while true; do echo y; done\n');
+    for (let i = 0; i < 100; i++) assert.equal((await send('GET', '/readyz')).body, 'ok');
+    await seat.types('\x03');
+    await seat.sees(/\$ $/);
+  });
+});
+
 // Who reads a watch shares the thread with who writes, and the API server ends a watch that has fallen behind.
 test('a watch whose reader comes late has all events', { skip, timeout: 300_000 }, async (t) => {
   const path = '/api/v1/namespaces/default/configmaps';
