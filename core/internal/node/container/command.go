@@ -77,25 +77,13 @@ func (s *session) Run(k *coreutils.Call, env, argv []string) int {
 	return child.run(k, argv)
 }
 
-// Pause waits on the clock, until the call ends, or until a trapped signal
-// wakes it.
+// Pause waits on the clock, or until the call ends.
 func (s *session) Pause(k *coreutils.Call, d time.Duration) int {
 	timer := s.Clock().NewTimer(d)
 	defer timer.Stop()
-	wake := make(chan struct{})
-	s.mu.Lock()
-	s.sleepers[wake] = struct{}{}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.sleepers, wake)
-	}()
 	select {
 	case <-timer.C():
 		return 0
-	case <-wake:
-		return 143
 	case <-k.Done():
 		return 143
 	}

@@ -160,7 +160,7 @@ func TestSleepIsOnTheClock(t *testing.T) {
 func (s *session) isWaiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waiting > 0
+	return s.waiting != nil
 }
 
 func TestSignals(t *testing.T) {
@@ -182,13 +182,30 @@ func TestSignals(t *testing.T) {
 		}
 	})
 	t.Run("wait is interrupted", func(t *testing.T) {
-		b := run(t, "busybox", "sh", "-c", "trap 'echo bye' TERM; sleep 1000 & echo up; wait; echo after")
-		b.step(t, func() bool { return b.Log.Tail(1, 100) == "up\n" })
-		b.step(t, func() bool { return b.main.isWaiting() })
-		b.Signal("TERM")
-		b.step(t, ended(b))
-		if got := b.Log.Tail(9, 100); got != "up\nbye\nafter\n" {
-			t.Errorf("log %q", got)
+		for _, test := range []struct {
+			script, want string // want: what bash prints
+			code         int
+		}{
+			{"trap 'echo bye' TERM; sleep 1000 & echo up; wait; echo after", "bye\nafter\n", 0},
+			{"trap 'echo bye; false' TERM; sleep 1000 & echo up; wait", "bye\n", 143},
+			{"trap 'echo bye' TERM; sleep 1000 & echo up; wait $!; echo $?; sleep 1; echo after", "bye\n143\nafter\n", 0},
+			{"trap 'exit 7' TERM; while true; do sleep 1; done & echo up; wait; echo after", "", 7},
+			{"trap 'exit 7' TERM; nginx > /dev/null & echo up; wait; echo after", "", 7},
+			{"trap 'echo bye' TERM; sleep 1 & echo up; wait; echo $?; (exit 4) & wait $!; echo $?", "bye\n143\n4\n", 0},
+		} {
+			b := run(t, "nginx", "sh", "-c", test.script)
+			b.step(t, b.main.isWaiting)
+			if log := b.Log.Tail(99, 1000); !strings.HasSuffix(log, "up\n") {
+				t.Errorf("%s: log %q before the signal", test.script, log)
+			}
+			b.Signal("TERM")
+			b.step(t, ended(b))
+			if code := <-b.ended; code != test.code {
+				t.Errorf("%s: exit code %d, want %d", test.script, code, test.code)
+			}
+			if _, after, _ := strings.Cut(b.Log.Tail(99, 1000), "up\n"); after != test.want {
+				t.Errorf("%s: log %q after the signal, want %q", test.script, after, test.want)
+			}
 		}
 	})
 	t.Run("without a trap nothing happens", func(t *testing.T) {

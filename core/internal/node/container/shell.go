@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -38,10 +39,11 @@ type session struct {
 	tty            bool
 
 	mu       sync.Mutex
+	top      *interp.Runner    // runs the script; traps are its, and not those of its subshells
 	traps    map[string]string // by signal, without SIG
 	pending  []string          // trap bodies to run before the next command
-	waiting  int               // `wait` builtins that are running
-	sleepers map[chan struct{}]struct{}
+	waiting  chan struct{}     // closed by a trapped signal; nil unless the shell waits
+	last     string            // signal that was trapped
 	commands int
 	spools   []string // files that stand for <(command)
 }
@@ -52,7 +54,7 @@ func newSession(c *Container, stdout, stderr io.Writer) *session {
 	if stderr != stdout {
 		errs = locked.NewWriter(stderr)
 	}
-	return &session{c: c, stdout: out, stderr: errs, traps: map[string]string{}, sleepers: map[chan struct{}]struct{}{}}
+	return &session{c: c, stdout: out, stderr: errs, traps: map[string]string{}}
 }
 
 // signal delivers a signal. It reports whether the script handles it.
@@ -63,14 +65,13 @@ func (s *session) signal(name string) bool {
 	if !ok {
 		return false
 	}
-	if body != "" {
-		s.pending = append(s.pending, body)
+	if body == "" {
+		return true
 	}
-	if s.waiting > 0 { // `wait` returns when a trapped signal comes
-		for wake := range s.sleepers {
-			close(wake)
-			delete(s.sleepers, wake)
-		}
+	s.pending, s.last = append(s.pending, body), name
+	if s.waiting != nil { // `wait` returns when a trapped signal comes
+		close(s.waiting)
+		s.waiting = nil
 	}
 	return true
 }
@@ -175,9 +176,14 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	}
 	code := s.status(contain(ctx, memory, runner, file), name)
 	// A signal that came during the last command has its trap run now.
-	if body := s.takePending(); body != "" && ctx.Err() == nil {
+	s.mu.Lock()
+	body := s.pendingBodies()
+	s.mu.Unlock()
+	if body != "" && ctx.Err() == nil {
 		if trap, err := bash.Parse(body, zero, bash.VariablesOf(runner)); err == nil {
-			code = s.status(contain(ctx, memory, runner, trap), name)
+			if status := s.status(contain(ctx, memory, runner, trap), name); runner.Exited() {
+				code = status
+			}
 		}
 	}
 	return code
@@ -257,6 +263,7 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 				}
 				if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
 					runner = before
+					s.setRunner(runner)
 				}
 				code = s.status(err, name)
 				if runner.Exited() || ctx.Err() != nil {
@@ -312,13 +319,22 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	if dir == "" {
 		dir = "/"
 	}
-	return bash.New(bash.Config{
+	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
 		Call: s.call, Exec: s.exec, Spool: s.emptySpool, Files: ownFiles{s.c},
 		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return files{s.c.tree()}.Open(name, flag, perm)
 		},
 	})
+	s.setRunner(runner)
+	return runner, err
+}
+
+// setRunner says which interpreter the session's script is run by.
+func (s *session) setRunner(runner *interp.Runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.top = runner
 }
 
 // ownFiles are those of a container, whose tree is made when somebody looks at it.
@@ -349,7 +365,7 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 	}
 	hc := bash.HandlerCtx(ctx)
 	args, err := s.replace(ctx, hc, args)
-	if body := s.takePending(); body != "" && err == nil {
+	if body := s.takePending(ctx); body != "" && err == nil {
 		quoted := make([]string, len(args))
 		for i, arg := range args {
 			if quoted[i], err = syntax.Quote(arg, syntax.LangBash); err != nil {
@@ -361,9 +377,19 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 	return args, err
 }
 
-func (s *session) takePending() string {
+// takePending returns what traps have to run before the command whose handler ctx is of, which is none for a command of a
+// subshell.
+func (s *session) takePending(ctx context.Context) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.pending) == 0 || !bash.CalledBy(ctx, s.top) {
+		return ""
+	}
+	return s.pendingBodies()
+}
+
+// pendingBodies is for those who hold mu.
+func (s *session) pendingBodies() string {
 	body := strings.Join(s.pending, "\n")
 	s.pending = nil
 	return body
@@ -378,9 +404,7 @@ func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []
 			return coreutils.Read(hc.Stderr, s.stdin, args), nil
 		}
 	case "wait":
-		s.mu.Lock()
-		s.waiting++ // until the script ends: what runs in the background is what it waits for
-		s.mu.Unlock()
+		return append([]string{bash.WaitCommand}, args[1:]...), nil
 	case "kill": // a builtin that the interpreter knows only by name
 		return append([]string{"/bin/kill"}, args[1:]...), nil
 	}
@@ -420,8 +444,45 @@ func (s *session) trap(args []string) []string {
 
 var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM"}
 
+// trapped returns the status of what a trapped signal has ended.
+func trapped(signal string) interp.ExitStatus {
+	for number, name := range signalNumbers {
+		if name == signal {
+			n, _ := strconv.Atoi(number)
+			return interp.ExitStatus(128 + n)
+		}
+	}
+	return 128
+}
+
+// wait is the builtin, which a trapped signal ends.
+func (s *session) wait(ctx context.Context, args []string) error {
+	if !bash.CalledBy(ctx, s.top) {
+		return bash.Wait(ctx, args, nil)
+	}
+	s.mu.Lock()
+	interrupted := make(chan struct{})
+	if len(s.pending) > 0 {
+		close(interrupted)
+	} else {
+		s.waiting = interrupted
+	}
+	s.mu.Unlock()
+	err := bash.Wait(ctx, args, interrupted)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = nil
+	if errors.Is(err, bash.ErrInterrupted) {
+		return trapped(s.last)
+	}
+	return err
+}
+
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
+	if args[0] == bash.WaitCommand {
+		return s.wait(ctx, args[1:])
+	}
 	hc := bash.HandlerCtx(ctx)
 	if !coreutils.Arguable(args) {
 		fmt.Fprintf(hc.Stderr, "sh: %s: %s\n", args[0], coreutils.TooLong)
