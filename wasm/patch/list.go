@@ -47,10 +47,16 @@ var patches = []patch{
 		why:    "uses unix sockets and descriptor passing; etcd's client logger links it",
 	},
 	{
+		module: "github.com/emicklei/go-restful/v3", file: "path_expression.go",
+		sha256: "e57648399f77c03f3da37b3f5ab6c7cad2d46e49b1f7a3b61c0ee1d1081fdfb6",
+		diff:   true,
+		why:    "compiles a regular expression for each path, 4 KB, which only a router asks that Kubernetes does not use; it is compiled when it is asked",
+	},
+	{
 		module: "github.com/emicklei/go-restful/v3", file: "web_service.go",
 		sha256: "4eb129eac2640f3ccee432584fdade012bbd2e733aa0ac50577e45eb988c4687",
 		diff:   true,
-		why:    "compiles a path's regular expression, 4 KB, for each of its six methods; one will do",
+		why:    "reads a path for each of its six methods; once will do",
 	},
 	{
 		module: "github.com/moby/term", file: "term_unix.go",
@@ -73,6 +79,12 @@ var patches = []patch{
 		sha256: "9e8689903a374cab4fe2f42e6547acaf8abe107c4b748986b8c3795336415e69",
 		twin:   "lock_flock_js.go",
 		why:    "flock; linked by etcd's transport package, never called in the tab",
+	},
+	{
+		module: "k8s.io/apiserver", file: "pkg/server/genericapiserver.go",
+		sha256: "f248b5f2699b1b04b0d0c02ae854a67a75ba01f336594434eb1deebf7cb0d395",
+		diff:   true,
+		why:    "keeps the OpenAPI schemas of all types, 2 MB, with what destroys the storages of a group; who reads them has done so by then",
 	},
 	{
 		module: "k8s.io/apiserver", file: "pkg/server/mux/pathrecorder.go",
