@@ -257,7 +257,7 @@ test-go: $(call needs,native)
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
 WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/locked ./internal/state \
+	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/bash ./internal/locked ./internal/state \
 	./internal/status ./core/shell/lines ./core/shell/terminal ./wasm/bridge/...
 
 .PHONY: test-race

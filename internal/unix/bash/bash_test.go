@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
+	"github.com/kubetab/kubetab/internal/locked"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
@@ -43,10 +45,14 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 		"desk/deep":     {Data: []byte(strings.Repeat("(", 100_000))},
 	}}
 	var out strings.Builder
+	both := locked.NewWriter(&out)
+	var mu sync.Mutex
 	c := bash.Config{
-		Dir: "/desk", Stdout: &out, Stderr: &out, Files: files,
+		Dir: "/desk", Stdout: both, Stderr: both, Files: files,
 		Call: func(_ context.Context, args []string) ([]string, error) { return args, nil },
 		Exec: func(_ context.Context, args []string) error {
+			mu.Lock()
+			defer mu.Unlock()
 			ran = append(ran, strings.Join(args, " "))
 			return nil
 		},

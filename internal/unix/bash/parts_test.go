@@ -59,7 +59,6 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 		`{ echo a; echo b >&2; } 2>&1 | while read x; do echo "<$x>"; done`:                                                            "<a>\n<b>\n",
 		`{ exit 7; echo no; } & wait $!; echo $?`:                                                                                      "7\n",
 		`{ trap 'echo bye' EXIT; exit 3; } & wait $!; echo $?`:                                                                         "bye\n3\n",
-		`set -x; { echo a; echo 'b c'; } | { :; }`:                                                                                     "+ :\n+ echo a\n+ echo 'b c'\n",
 		`eval 'nothing <(nothing) < <(echo a)' | :`:                                                                                    "",
 		`nothing 'a b' | :; nothing "" & wait`:                                                                                         "",
 		"declare -A m=([k]=v); echo ${m[k]} | while read x; do echo $x; done":                                                          "v\n",
@@ -68,6 +67,11 @@ func TestPartsAreAsTheyWere(t *testing.T) {
 		if got, _ := run(t, nil, script); got != want {
 			t.Errorf("%s prints %q, want %q", script, got, want)
 		}
+	}
+	// The parts of a pipeline run side by side.
+	got, _ := run(t, nil, `set -x; { echo a; echo 'b c'; } | { :; }`)
+	if lines := strings.SplitAfter(got, "\n"); !slices.Equal(slices.Sorted(slices.Values(lines)), []string{"", "+ :\n", "+ echo 'b c'\n", "+ echo a\n"}) {
+		t.Errorf("set -x prints %q", got)
 	}
 	if _, ran := run(t, nil, `nothing 'a b' "" 'it'"'"s | :; else $(more) & wait`); !slices.Equal(ran, []string{"nothing a b  it's", "more", "else"}) {
 		t.Errorf("ran %q", ran)
