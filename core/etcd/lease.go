@@ -255,10 +255,15 @@ func (db *DB) expireLeases() {
 	}
 }
 
-// dueLeases returns the leases that have expired.
+// dueLeases returns the leases that have expired. While the store is stopped there are
+// none: it may have been stopped since the caller has waited for it, and their time may
+// have come since then.
 func (db *DB) dueLeases() []int64 {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
+	if db.Stopped() {
+		return nil
+	}
 	return db.leases.queue.due(db.clock.Now())
 }
 

@@ -76,6 +76,9 @@ func TestResume(t *testing.T) {
 		written <- err
 	}()
 	clock.Step(time.Hour)
+	if due := db.dueLeases(); len(due) > 0 { // whoever asked just before the store was stopped
+		t.Errorf("leases %v end while it is stopped", due)
+	}
 	db.Resume()
 	if err := <-written; err != nil {
 		t.Error(err)
