@@ -64,6 +64,7 @@ func TestOtherGoroutines(t *testing.T) {
 	if message := taken(&pod); message != "" {
 		t.Error(message)
 	}
+	pod.Unlock()
 }
 
 // taken locks l, and returns what that panics with.
