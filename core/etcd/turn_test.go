@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -89,6 +90,7 @@ func TestCreatedTellsWhereAWatchBegins(t *testing.T) {
 			if _, err := client.KV.Put(ctx, "k", "v"); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
+			runtime.Gosched() // on one processor every step of the watches would wait for the end of a time slice
 		}
 	}()
 	defer func() { cancel(); <-writing }()
