@@ -10,6 +10,16 @@ import (
 // MostSessions is for tests.
 const MostSessions = mostSessions
 
+// Lines is for tests: how many lines of a session run or wait for their turn.
+func (s *Shell) Lines(session string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.sessions[session]; n != nil {
+		return n.lines
+	}
+	return 0
+}
+
 // DropLarge is for tests.
 func (s *Session) DropLarge() { s.session.dropLarge(context.Background()) }
 

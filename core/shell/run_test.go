@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubetab/kubetab/core/shell"
 )
@@ -194,6 +195,14 @@ func TestSessionForgetsWhoGaveUp(t *testing.T) {
 	runs.until("begun")
 	waits := startLine(t, url, "queue", "echo > gave-up")
 	waits.cancel()
+	// The server may hear of a request that has gone after it has heard of a later one.
+	for limit := time.After(patience); shared.shell.Lines("queue") > 1; {
+		select {
+		case <-limit:
+			t.Fatal("the line that waits does not hear that its request has gone")
+		case <-time.After(time.Millisecond):
+		}
+	}
 	runs.cancel()
 	if got := in(t, url, "queue", "test -e gave-up; echo $?"); got != "1\n" {
 		t.Errorf("a line whose request has gone has run: %q", got)
