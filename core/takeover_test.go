@@ -103,6 +103,7 @@ func TestTakeOver(t *testing.T) {
 // is there, and make nothing that is there already.
 func TestControllersTakeOver(t *testing.T) {
 	ctx := t.Context()
+	ofSets := metav1.ListOptions{FieldSelector: "involvedObject.kind=ReplicaSet"}
 	var mu sync.Mutex
 	theirs := map[string]etcd.Entry{}
 	earlier := start(t, Config{Nodes: 1, Resume: resume.Config{Tap: func(e etcd.Entry) {
@@ -137,6 +138,11 @@ func TestControllersTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(before, 4)
+	// The recorder writes them when it comes to it, and who closes the engine loses those that it has not written.
+	eventually(t, "the events of the four", func(ctx context.Context) (bool, error) {
+		all, err := before.CoreV1().Events("default").List(ctx, ofSets)
+		return err == nil && len(all.Items) == 4, err
+	})
 	if err := earlier.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +172,7 @@ func TestControllersTakeOver(t *testing.T) {
 	ready(c, 5)
 	// Whatever the controller has made, it has told of in order: the fifth comes last.
 	eventually(t, "the fifth Pod", func(ctx context.Context) (bool, error) {
-		all, err := c.CoreV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=ReplicaSet"})
+		all, err := c.CoreV1().Events("default").List(ctx, ofSets)
 		if err != nil {
 			return false, err
 		}
