@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,7 @@ type eventSink struct {
 	clock      *clock.Clock
 	correlator *clientrecord.EventCorrelator
 	waiting    chan *v1.Event
+	unwritten  atomic.Int32 // events that wait, or are being written
 	limit      flowcontrol.RateLimiter
 }
 
@@ -54,9 +56,11 @@ func (s *eventSink) add(ref *v1.ObjectReference, kind, reason, message, host str
 		InvolvedObject: *ref, Reason: reason, Message: message, Type: kind, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 		Source: v1.EventSource{Component: "kubelet", Host: host}, ReportingController: "kubelet", ReportingInstance: host,
 	}
+	s.unwritten.Add(1)
 	select {
 	case s.waiting <- event:
 	default:
+		s.unwritten.Add(-1)
 	}
 }
 
@@ -71,6 +75,7 @@ func (s *eventSink) run(ctx context.Context) {
 				return
 			}
 			s.write(ctx, event)
+			s.unwritten.Add(-1)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package node
 
 // Idle reports whether no Pod takes a step or waits for one, and no event waits
-// for being written.
+// for being written or is.
 func (n *Nodes) Idle() bool {
-	return n.queue.Len() == 0 && n.stepping.Load() == 0 && len(n.events.waiting) == 0
+	return n.queue.Len() == 0 && n.stepping.Load() == 0 && n.events.unwritten.Load() == 0
 }
