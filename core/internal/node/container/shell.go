@@ -179,11 +179,9 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	s.mu.Lock()
 	body := s.pendingBodies()
 	s.mu.Unlock()
-	if body != "" && ctx.Err() == nil {
-		if trap, err := bash.Parse(body, zero, bash.VariablesOf(runner)); err == nil {
-			if status := s.status(contain(ctx, memory, runner, trap), name); runner.Exited() {
-				code = status
-			}
+	if trap, err := bash.Parse(body, zero, bash.VariablesOf(runner)); body != "" && ctx.Err() == nil && err == nil {
+		if status := s.status(contain(ctx, memory, runner, trap), name); runner.Exited() {
+			code = status
 		}
 	}
 	return code
