@@ -159,13 +159,15 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 
 .PHONY: profile-first
-profile-first: wasm ## add to wasm/split/first.txt what the first line of a visit calls by now (a minute); make profile makes all of it anew
+profile-first: wasm ## add to wasm/split/first.txt what the first line of a visit and an idle engine call by now (three minutes); make profile makes all of it anew
 	@rm -rf build/profile-first && mkdir -p build/profile-first
 	@cp build/wasm/wasm_exec.js build/profile-first/
 	@go run ./wasm/split -mark -o build/profile-first/kubetab.wasm build/wasm/whole.wasm
 	@$(NODE_ONCE) wasm/snapshot/main.mjs --date $(DATE) --wasm build/profile-first/kubetab.wasm --out build/profile-first/kubetab.snapshot
 	@rm -rf build/profile-first/called
 	@KUBETAB_WASM=build/profile-first node --test --test-force-exit wasm/split/first.test.mjs
+	@echo "what an engine does when nobody asks anything: a minute, and not what it does when it ends"
+	@timeout -s KILL 60 node wasm/host/serve.mjs --wasm build/profile-first/kubetab.wasm --snapshot build/profile-first/kubetab.snapshot || [ $$? = 137 ]
 	@go run ./wasm/split -called build/profile-first/called -profile wasm/split/first.txt -o wasm/split/first.txt build/profile-first/kubetab.wasm
 
 .PHONY: page

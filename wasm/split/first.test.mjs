@@ -36,6 +36,8 @@ test('kubectl prints before what comes soon has come', { timeout: 120_000 }, asy
     await types('kubectl get namespaces\n');
     const printed = await sees(/kube-system\s+Active[^]*\$ $|could not be\s+downloaded/);
     assert.match(printed, /kube-system/, `${printed}\n${log}`);
+    // Nobody waits for a controller that looks around, but what it calls is fetched before kubectl has printed.
+    assert.equal(waitedFor, undefined, 'a part has been asked for.');
   } catch (error) {
     error.message = `${why()}${error.message}`;
     throw error;
