@@ -11,26 +11,45 @@ const wasmExecPlugin = (path) => ({
   resolveId: (id) => (id === 'virtual:wasm_exec' ? path : null),
 });
 
+/** The terminal: its pane, and the emulator in it, which the pane imports when it is shown. */
+const TERMINAL = ['Terminal.tsx', 'screen.ts'].map((file) => join(web, 'src/page/terminal', file));
+
 /**
- * Has the document ask for the terminal's chunk as early as for the page's own code. Whoever comes for the first time types
- * there, and after the first round trip the module takes the line.
+ * Has the document ask for the terminal's chunks, and their styles, as early as for the page's own code. Whoever comes for the
+ * first time types there. After the first round trip the module takes the line, and the chunks of all that is seen stand in a
+ * queue beside it.
  */
 const terminalEarlyPlugin = {
   name: 'terminal-early',
   transformIndexHtml: {
     order: 'post',
-    handler(_html, { bundle }) {
-      const chunks = Object.values(bundle ?? {}).filter(
-        ({ facadeModuleId }) => facadeModuleId === join(web, 'src/page/terminal/screen.ts'),
+    handler(html, { bundle = {} }) {
+      const begin = Object.values(bundle).filter(({ facadeModuleId }) =>
+        TERMINAL.includes(facadeModuleId),
       );
-      if (chunks.length !== 1) throw new Error(`${chunks.length} chunks begin with screen.ts.`);
-      const attrs = {
-        rel: 'modulepreload',
-        'data-for': 'terminal',
-        crossorigin: true,
-        href: `./${chunks[0].fileName}`,
+      if (begin.length !== TERMINAL.length)
+        throw new Error(`${begin.length} chunks of the terminal's.`);
+      const chunks = new Set();
+      const add = (chunk) => {
+        if (chunks.has(chunk)) return;
+        chunks.add(chunk);
+        for (const name of chunk.imports) add(bundle[name]);
       };
-      return [{ tag: 'link', attrs, injectTo: 'head' }];
+      begin.forEach(add);
+      const styles = [...chunks].flatMap(({ viteMetadata }) => [
+        ...(viteMetadata?.importedCss ?? []),
+      ]);
+      const links = [
+        ...[...chunks].map(({ fileName }) => ({ rel: 'modulepreload', href: `./${fileName}` })),
+        ...styles.map((name) => ({ rel: 'stylesheet', href: `./${name}` })),
+      ];
+      return links
+        .filter(({ href }) => !html.includes(`"${href}"`))
+        .map((link) => ({
+          tag: 'link',
+          attrs: { 'data-for': 'terminal', crossorigin: true, ...link },
+          injectTo: 'head',
+        }));
     },
   },
 };

@@ -292,7 +292,7 @@ test('what is needed for the first paint is under 100 KB', async () => {
   const html = await (await fetch(here.url)).text();
   // The document itself, and all that it names but the terminal's chunk, which the first paint does not wait for. The
   // editor is loaded later, by the script.
-  const needed = html.replace(/<link [^>]*data-for="terminal"[^>]*>/, '');
+  const needed = html.replace(/<link [^>]*data-for="terminal"[^>]*>/g, '');
   expect(needed).not.toBe(html);
   const named = [...needed.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, file]) => `/${file}`);
   expect(named.some((file) => file.endsWith('.js'))).toBe(true);
