@@ -40,14 +40,18 @@ const terminalEarlyPlugin = {
         ...(viteMetadata?.importedCss ?? []),
       ]);
       const links = [
-        ...[...chunks].map(({ fileName }) => ({ rel: 'modulepreload', href: `./${fileName}` })),
+        ...[...chunks].map(({ fileName }) => ({
+          rel: 'modulepreload',
+          'data-for': 'terminal',
+          href: `./${fileName}`,
+        })),
         ...styles.map((name) => ({ rel: 'stylesheet', href: `./${name}` })),
       ];
       return links
         .filter(({ href }) => !html.includes(`"${href}"`))
         .map((link) => ({
           tag: 'link',
-          attrs: { 'data-for': 'terminal', crossorigin: true, ...link },
+          attrs: { crossorigin: true, ...link },
           injectTo: 'head',
         }));
     },

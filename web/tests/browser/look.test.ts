@@ -273,6 +273,24 @@ test('nothing moves while the page starts', async () => {
   await context.close();
 });
 
+test('the terminal takes keys with what the document names, and waits for no other chunk', async () => {
+  gate.close();
+  const context = await here.browser.newContext();
+  const page = await context.newPage();
+  const html = await (await fetch(here.url)).text();
+  const held: string[] = [];
+  await page.route(/\/assets\/[^/]+\.(js|css)$/, async (route) => {
+    const url = new URL(route.request().url());
+    if (html.includes(url.pathname.slice(1))) return route.continue();
+    held.push(url.pathname); // for ever
+  });
+  await page.goto(here.url);
+  await page.locator('.terminal textarea').waitFor({ state: 'attached' });
+  expect(held.length).toBeGreaterThan(0);
+  await context.close();
+  gate.open();
+});
+
 test('what is needed for the first paint is under 100 KB', async () => {
   gate.close(); // before there is an engine
   const context = await here.browser.newContext();
