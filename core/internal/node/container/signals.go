@@ -1,0 +1,118 @@
+package container
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+
+	"github.com/kubetab/kubetab/internal/unix/bash"
+)
+
+// Signals, the traps that a script has for them, and wait, which they end. The interpreter knows none of this.
+
+// signal delivers a signal. It reports whether the script handles it.
+func (s *session) signal(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, ok := s.traps[name]
+	if !ok {
+		return false
+	}
+	if body == "" {
+		return true
+	}
+	s.pending, s.last = append(s.pending, body), name
+	if s.waiting != nil { // `wait` returns when a trapped signal comes
+		close(s.waiting)
+		s.waiting = nil
+	}
+	return true
+}
+
+// takePending returns what traps have to run before the command whose handler ctx is of, which is none for a command of a
+// subshell.
+func (s *session) takePending(ctx context.Context) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) == 0 || !bash.CalledBy(ctx, s.top) {
+		return ""
+	}
+	return s.pendingBodies()
+}
+
+// pendingBodies is for those who hold mu.
+func (s *session) pendingBodies() string {
+	body := strings.Join(s.pending, "\n")
+	s.pending = nil
+	return body
+}
+
+// trap remembers the traps of signals and leaves those of EXIT and ERR to the
+// interpreter.
+func (s *session) trap(args []string) []string {
+	if len(args) < 3 || strings.HasPrefix(args[1], "-") && args[1] != "-" {
+		return args
+	}
+	kept := args[:2:2]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range args[2:] {
+		signal := strings.TrimPrefix(strings.ToUpper(name), "SIG")
+		if number, ok := signalNumbers[signal]; ok {
+			signal = number
+		}
+		switch signal {
+		case "EXIT", "0", "ERR":
+			kept = append(kept, name)
+		default:
+			if args[1] == "-" {
+				delete(s.traps, signal)
+			} else {
+				s.traps[signal] = args[1]
+			}
+		}
+	}
+	if len(kept) == 2 {
+		return []string{"true"}
+	}
+	return kept
+}
+
+var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM"}
+
+// trapped returns the status of what a trapped signal has ended.
+func trapped(signal string) interp.ExitStatus {
+	for number, name := range signalNumbers {
+		if name == signal {
+			n, _ := strconv.Atoi(number)
+			return interp.ExitStatus(128 + n)
+		}
+	}
+	return 128
+}
+
+// wait is the builtin, which a trapped signal ends.
+func (s *session) wait(ctx context.Context, args []string) error {
+	if !bash.CalledBy(ctx, s.top) {
+		return bash.Wait(ctx, args, nil)
+	}
+	s.mu.Lock()
+	interrupted := make(chan struct{})
+	if len(s.pending) > 0 {
+		close(interrupted)
+	} else {
+		s.waiting = interrupted
+	}
+	s.mu.Unlock()
+	err := bash.Wait(ctx, args, interrupted)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = nil
+	if errors.Is(err, bash.ErrInterrupted) {
+		return trapped(s.last)
+	}
+	return err
+}
