@@ -94,6 +94,8 @@ class Shell {
   input = '';
   /** Until it is null, no shell is opened. */
   refusal: string | null = null;
+  /** Called when one has been opened. */
+  onOpened: () => void = () => undefined;
   /** What readers have asked to begin with, '' for what nobody has taken yet. */
   readonly asked: string[] = [];
   #printed = '';
@@ -104,7 +106,12 @@ class Shell {
       if (this.refusal !== null) {
         return Response.json({ kind: 'Status', message: this.refusal }, { status: 503 });
       }
-      return Response.json({ id: `t${++this.opened}` });
+      const id = `t${++this.opened}`;
+      this.onOpened();
+      return Response.json({ id });
+    }
+    if (this.refusal !== null) {
+      return Response.json({ kind: 'Status', message: this.refusal }, { status: 503 });
     }
     const output = /\/output(?:\?from=(.*))?$/.exec(path);
     if (output) {
@@ -233,6 +240,21 @@ test('a reason to open no shell is said once, in words, and what was typed stays
   await vi.advanceTimersByTimeAsync(1000);
   expect(shell.input).toBe('echo a');
   expect(paper.text).toBe('There is no engine.\n\nThe engine is full.\n~ $ echo a');
+});
+
+test('a terminal of an engine that was restarted before it was heard is opened in the next', async () => {
+  shell.onOpened = () => {
+    shell.refusal = 'The engine is starting.';
+  };
+  const session = await open();
+  session.type('echo a\r');
+  expect(paper.text).toBe('The engine is starting.\n$ echo a\n$');
+  shell.onOpened = () => undefined;
+  shell.refusal = null;
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(shell.opened).toBe(2);
+  expect(shell.input).toBe('echo a\r');
+  expect(paper.text).toBe('The engine is starting.\n~ $ echo a\n~ $');
 });
 
 test('a newcomer is offered a first command, which Enter takes', async () => {

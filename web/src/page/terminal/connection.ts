@@ -33,7 +33,11 @@ export class Connection {
     this.#events = events;
   }
 
-  /** Opens a new terminal, which offers a first line unless that is empty. @throws Refused when the engine does */
+  /**
+   * Opens a new terminal, which offers a first line unless that is empty.
+   *
+   * @throws Refused when the engine opens none, or was restarted before the terminal could be heard
+   */
   static async open(
     api: ApiClient,
     size: Size,
@@ -48,7 +52,9 @@ export class Connection {
     if (!response.ok) throw refused(response.status, await response.text());
     const { id } = (await response.json()) as NewTerminal;
     const connection = new Connection(api, id, events);
-    await connection.#listen(0);
+    // The engine may have been restarted since: a terminal that nobody hears would take keys for ever.
+    const output = await connection.#listen(0);
+    if (!output.ok) throw refused(output.status, await output.text());
     return connection;
   }
 
@@ -65,7 +71,7 @@ export class Connection {
     events: ConnectionEvents,
   ): Promise<Connection | null> {
     const connection = new Connection(api, id, events);
-    return (await connection.#listen(position)) ? connection : null;
+    return (await connection.#listen(position)).ok ? connection : null;
   }
 
   /** How many bytes the terminal has printed in all up to the last one that onOutput was given. */
@@ -116,15 +122,16 @@ export class Connection {
     }
   }
 
-  async #listen(from: number | null): Promise<boolean> {
+  async #listen(from: number | null): Promise<Response> {
     const query = from === null ? '' : `?from=${from}`;
     const response = await this.#api.request(`/kubetab/terminals/${this.id}/output${query}`, {
       signal: this.#stopped.signal,
     });
-    if (!response.ok || !response.body) return false;
-    this.#output = response.body;
-    this.#position = Number(response.headers.get('Kubetab-Position'));
-    return true;
+    if (response.ok) {
+      this.#output = response.body;
+      this.#position = Number(response.headers.get('Kubetab-Position'));
+    }
+    return response;
   }
 
   async #read(body: ReadableStream<Uint8Array>): Promise<void> {
