@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launch } from './browser';
+import { takePictures } from './pictures';
 import { type Gate, openSite, plain, type Site } from './site';
 
 /**
@@ -43,7 +44,10 @@ export function newVisitors(gate?: Gate): {
   beforeEach(async () => {
     context = await here.browser.newContext({ viewport: { width: 1440, height: 900 } });
   });
-  afterEach(() => context.close());
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await takePictures(task.name);
+    await context.close();
+  });
   return {
     get url() {
       return here.url;
