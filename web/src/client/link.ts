@@ -27,6 +27,8 @@ export class EngineLink {
   readonly #exchanges = new Exchanges((message, transfer) => this.#send(message, transfer));
   readonly #answers = new Map<number, (message: FromEngine) => void>();
   #nonce = 0;
+  /** What is to be said behind the hello, before which the worker listens to nothing else; null once that was said. */
+  #behindHello: [message: ToEngine, transfer: Transferable[]][] | null = [];
   #release: () => void = () => undefined;
 
   /** Called whenever the state changes, first with the state in the welcome. */
@@ -113,7 +115,10 @@ export class EngineLink {
 
   async #introduce(role: Hello['role']): Promise<void> {
     const lock = await this.#hold();
+    const waiting = this.#behindHello ?? [];
+    this.#behindHello = null;
     this.#send({ type: 'hello', protocol: PROTOCOL, role, lock });
+    for (const [message, transfer] of waiting) this.#send(message, transfer);
   }
 
   /** Takes a lock that nobody else wants and keeps it until the link is closed or this thread dies. */
@@ -184,7 +189,8 @@ export class EngineLink {
   }
 
   #send(message: ToEngine, transfer: Transferable[] = []): void {
-    this.#port.postMessage(message, transfer);
+    if (this.#behindHello) this.#behindHello.push([message, transfer]);
+    else this.#port.postMessage(message, transfer);
   }
 
   #abandon(why: string): void {

@@ -52,3 +52,22 @@ test.each(['welcome', 'refused'])(
     port2.close();
   },
 );
+
+test('what is asked before the hello is asked behind it', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const heard: string[] = [];
+  port2.onmessage = ({ data }: MessageEvent<ToEngine>) => {
+    heard.push(data.type);
+    if (data.type === 'request') {
+      const { id } = data;
+      const answer = { type: 'whole', id, status: 204, headers: [], bytes: new Uint8Array() };
+      port2.postMessage({ type: 'answers', answers: [answer] });
+    }
+  };
+  const link = new EngineLink(port1, 'page');
+  const response = await link.request(new Request('https://site.example/readyz'), '/readyz');
+  expect(response.status).toBe(204);
+  expect(heard).toEqual(['hello', 'request']);
+  link.close();
+  port2.close();
+});
