@@ -56,8 +56,12 @@ func (p *pretend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tell runs a story against the pretended server and returns the answers and what the server was asked.
-func tell(t *testing.T, story string) (answers []string, asked []string, err error) {
+// patience is how long a condition is waited for that comes.
+const patience = time.Minute
+
+// tell runs a story against the pretended server and returns the answers and what the server was asked. What does not come
+// is waited for as long as deadline.
+func tell(t *testing.T, story string, deadline time.Duration) (answers []string, asked []string, err error) {
 	t.Helper()
 	p := &pretend{}
 	server := httptest.NewServer(p)
@@ -67,14 +71,14 @@ func tell(t *testing.T, story string) (answers []string, asked []string, err err
 		t.Fatal(err)
 	}
 	// Not Connect: the pretended server has nothing that it probes.
-	target := connectWithoutProbe(t, server.URL)
+	target := connectWithoutProbe(t, server.URL, deadline)
 	answers, err = Run(t.Context(), target, f)
 	return answers, p.asked, err
 }
 
-func connectWithoutProbe(t *testing.T, addr string) *Target {
+func connectWithoutProbe(t *testing.T, addr string, deadline time.Duration) *Target {
 	t.Helper()
-	target, err := newTarget(Options{URL: addr, Deadline: 2 * time.Second})
+	target, err := newTarget(Options{URL: addr, Deadline: deadline})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,7 @@ GET /late
 === gzip
 GET /gzip
 ----
-`)
+`, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +166,7 @@ END w
 === over
 CLOSE w
 ----
-`)
+`, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +183,7 @@ CLOSE w
 
 // An object outside the story's namespaces is deleted at the end, whatever happened.
 func TestRunCleans(t *testing.T) {
-	_, asked, err := tell(t, "=== create\nPOST /things\n\na: b\n----\n=== fail\nGET /${nothing}\n----\n")
+	_, asked, err := tell(t, "=== create\nPOST /things\n\na: b\n----\n=== fail\nGET /${nothing}\n----\n", patience)
 	if err == nil || !strings.Contains(err.Error(), "nothing") {
 		t.Errorf("got error %v", err)
 	}
@@ -196,7 +200,7 @@ func TestRunFails(t *testing.T) {
 		"=== a\n@stream w\nGET /watch\n----\n=== b\n@count 9\nEVENTS w\n----\n": "EOF",
 		"=== a\nPOST /echo\n\na: [\n----\n":                                     "body is not YAML",
 	} {
-		if _, _, err := tell(t, story); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := tell(t, story, 3*time.Second); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v, want %s", story, err, want)
 		}
 	}
@@ -210,7 +214,7 @@ func TestCompactEtcd(t *testing.T) {
 		io.WriteString(w, `{"header":{"revision":"42"}}`)
 	}))
 	defer etcd.Close()
-	if err := connectWithoutProbe(t, etcd.URL).compactEtcd(context.Background(), etcd.URL); err != nil {
+	if err := connectWithoutProbe(t, etcd.URL, patience).compactEtcd(context.Background(), etcd.URL); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{`/v3/kv/range {"key":"AA=="}`, `/v3/kv/compaction {"physical":true,"revision":"42"}`}, asked); diff != "" {

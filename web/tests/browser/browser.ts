@@ -1,6 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { chosen, FLAGS_OF_TESTS } from './chromium';
+import { holdUp, LATE } from './late';
 
 /** What the tests of this file opened; for what is told of a failure. */
 export const browsers = new Set<Browser>();
@@ -27,6 +28,7 @@ export async function launch(flags: readonly string[] = []): Promise<Browser> {
     context.setDefaultTimeout(PATIENCE);
     // A context that is closed at once has no use for it.
     context.addInitScript(keepNothing).catch(() => undefined);
+    if (LATE) context.addInitScript(...holdUp()).catch(() => undefined);
   });
   browser.once('disconnected', () => browsers.delete(browser));
   return browser;
@@ -101,20 +103,28 @@ export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
 }
 
-/** Requests in flight inside the engine, without what the page itself watches and what components ask. */
-export async function inFlight(page: Page): Promise<number> {
-  return page.evaluate(async () => {
-    const log = await window.kubetab.direct?.request('/kubetab/requests');
-    const lines = (await log?.text())?.trim().split('\n') ?? [];
-    return lines
-      .map((line) => JSON.parse(line) as { done?: boolean; internal?: boolean; from: string })
-      .filter(({ done, internal, from }) => !done && !internal && from !== 'view').length;
+/**
+ * How many requests of a path are in flight inside the engine. Of all paths together that is never still: a page and the
+ * terminals ask for something all the time.
+ *
+ * @param path and query, as it was asked for
+ */
+export async function inFlight(page: Page, path: string | RegExp): Promise<number> {
+  const log = await page.evaluate(async () => {
+    const answer = await window.kubetab.direct?.request('/kubetab/requests');
+    return answer?.text();
   });
+  const records = (log?.trim().split('\n') ?? []).map(
+    (line) => JSON.parse(line) as { done?: boolean; path: string },
+  );
+  const isOfPath = ({ path: asked }: { path: string }) =>
+    typeof path === 'string' ? asked === path : path.test(asked);
+  return records.filter((record) => !record.done && isOfPath(record)).length;
 }
 
-/** Waits until the engine has no more such requests in flight than `most`. */
-export async function settlesTo(page: Page, most: number): Promise<void> {
-  await expect.poll(() => inFlight(page)).toBeLessThanOrEqual(most);
+/** Waits until the engine has so many requests of a path in flight: see `inFlight`. */
+export async function settlesTo(page: Page, path: string | RegExp, count: number): Promise<void> {
+  await expect.poll(() => inFlight(page, path)).toBe(count);
 }
 
 /** Stops every service worker of the browser, as the browser itself does after half a minute without events. */

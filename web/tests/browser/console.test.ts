@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { inFlight, launch, ready, settlesTo } from './browser';
+import { launch, ready, settlesTo } from './browser';
 import { Gate, plain, type Site } from './site';
 
 // What a person does in the console, in the order in which they might.
@@ -101,7 +101,7 @@ test('the path completes from what the server knows', async () => {
 });
 
 test('a watch shows each event as it happens, counts them, and Escape stops it in the engine', async () => {
-  const before = await inFlight(page);
+  const path = '/api/v1/namespaces/default/configmaps?watch=1';
   await example('Watch ConfigMaps').click();
   const change = (method: string, name: string) =>
     page.evaluate(
@@ -117,6 +117,7 @@ test('a watch shows each event as it happens, counts them, and Escape stops it i
       [method, name],
     );
   await response().getByText('watching', { exact: true }).waitFor();
+  await settlesTo(page, path, 1);
   const newest = response().locator('.event').first();
   await change('POST', 'seen-one');
   await newest.getByText('seen-one').waitFor();
@@ -134,7 +135,7 @@ test('a watch shows each event as it happens, counts them, and Escape stops it i
   await response().getByText('"resourceVersion"').first().waitFor();
   await page.keyboard.press('Escape');
   await response().getByText('stopped', { exact: true }).waitFor();
-  await settlesTo(page, before);
+  await settlesTo(page, path, 0);
 });
 
 test('writing: an example is put before the user, Ctrl Enter sends it from inside the editor', async () => {

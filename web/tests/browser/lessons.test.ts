@@ -174,7 +174,7 @@ test('a lesson begins anew when the learner says so', async () => {
   for (const line of create.solution) await type(line);
   for (const { title } of create.checks) await done(title).waitFor();
   page.once('dialog', (dialog) => void dialog.accept());
-  await button(english.bar.reset).click();
+  await restarts(page, () => button(english.bar.reset).click());
   await page.waitForURL(new RegExp(`${FIRST}/1$`));
   await looking();
   await page.goto(`${visitor.url}${FIRST}/3`);

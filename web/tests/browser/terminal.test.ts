@@ -101,12 +101,13 @@ test('Tab completes the names of objects', async () => {
 });
 
 test('Ctrl-C ends a watch, and its request in the engine', async () => {
-  const before = await page.evaluate(async () => (await window.kubetab.stats())?.requests ?? -1);
+  const watch = /labelSelector=app%3Dtyped.*watch=true/;
   await run('kubectl get pods -l app=typed -w', /typed-\S+ +1\/1 +Running/);
+  await settlesTo(page, watch, 1);
   await keyboard().focus();
   await page.keyboard.press('Control+c');
   await expect.poll(() => screen()).toMatch(/\^C\n~ \$$/);
-  await settlesTo(page, before);
+  await settlesTo(page, watch, 0);
   await run('echo still $((40 + 2))', /still 42/);
 });
 

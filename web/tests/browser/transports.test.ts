@@ -6,6 +6,8 @@ import { newBrowser } from './visitors';
 // The same uses of the API, once by plain fetch through the service worker and once straight to the engine.
 
 const here = newBrowser();
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const WATCH = '/api/v1/namespaces?watch=1';
 let page: Page;
 
 beforeAll(async () => {
@@ -14,24 +16,32 @@ beforeAll(async () => {
 
 describe.each(['service-worker', 'engine-port'] as const)('through the %s', (transport) => {
   beforeAll(async () => {
-    await page.evaluate((which) => {
-      const request = (path: string, init?: RequestInit) => {
-        if (which === 'service-worker') return fetch(path, init);
-        const { direct } = window.kubetab;
-        if (!direct) throw new Error('There is no connection to the engine.');
-        return direct.request(path, init as Parameters<typeof direct.request>[1]);
-      };
-      Object.assign(window, {
-        request,
-        maps: '/api/v1/namespaces/default/configmaps',
-        create: (name: string, data: Record<string, string> = {}) =>
-          request('/api/v1/namespaces/default/configmaps', {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json' },
-            body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }),
-          }),
-      });
-    }, transport);
+    await page.evaluate(
+      ([which, maps]) => {
+        const request = (path: string, init?: RequestInit) => {
+          if (which === 'service-worker') return fetch(path, init);
+          const { direct } = window.kubetab;
+          if (!direct) throw new Error('There is no connection to the engine.');
+          return direct.request(path, init as Parameters<typeof direct.request>[1]);
+        };
+        Object.assign(window, {
+          request,
+          maps,
+          create: (name: string, data: Record<string, string> = {}) =>
+            request(maps, {
+              method: 'POST',
+              headers: { 'Content-Type': 'application/json' },
+              body: JSON.stringify({
+                apiVersion: 'v1',
+                kind: 'ConfigMap',
+                metadata: { name },
+                data,
+              }),
+            }),
+        });
+      },
+      [transport, MAPS] as const,
+    );
   });
 
   test('a list is answered by the API server', async () => {
@@ -56,7 +66,6 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
   });
 
   test('a watch gives its event before the next one exists, and stopping it ends it in the engine', async () => {
-    const before = await inFlight(page);
     const seen = await page.evaluate(async () => {
       const controller = new AbortController();
       const response = await window.request(`${window.maps}?watch=1`, {
@@ -79,18 +88,16 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
       return names;
     });
     expect(seen).toEqual(['first', 'second']);
-    expect(await inFlight(page)).toBe(before + 1);
+    expect(await inFlight(page, `${MAPS}?watch=1`)).toBe(1);
     await page.evaluate(() => window.stopWatch());
-    await settlesTo(page, before);
+    await settlesTo(page, `${MAPS}?watch=1`, 0);
   });
 
   test('cancelling the body ends the request as well', async () => {
-    const before = await inFlight(page);
-    await page.evaluate(async () => {
-      const response = await window.request('/api/v1/namespaces?watch=1');
-      await response.body?.cancel();
-    });
-    await settlesTo(page, before);
+    const watch = await page.evaluateHandle((path) => window.request(path), WATCH);
+    expect(await inFlight(page, WATCH)).toBe(1);
+    await watch.evaluate((response) => response.body?.cancel());
+    await settlesTo(page, WATCH, 0);
   });
 
   test('aborting fails the body with an AbortError', async () => {
@@ -113,7 +120,9 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
       const texts = [1, 2, 3, 4, 5].map((n) => `${n}`.repeat(1_000_000));
       const created: number[] = [];
       for (const [i, text] of texts.entries()) {
-        created.push((await window.create(`large-${i}`, { text })).status);
+        const made = await window.create(`large-${i}`, { text });
+        created.push(made.status);
+        await made.text(); // one that is not read stays in flight
       }
       const list = await window.request(window.maps);
       const { items } = (await list.json()) as {
@@ -140,7 +149,6 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
   });
 
   test('a slow reader holds the engine back, and gets everything', async () => {
-    const before = await inFlight(page);
     // Much longer than the window.
     const length = await page.evaluate(async () => {
       for (let i = 0; i < 5; i++) {
@@ -152,7 +160,7 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
     expect(length).toBeGreaterThan(5_000_000);
     // The engine has sent the second answer whole, and the first not: nobody takes it. Of what passes a service worker, Chromium
     // itself takes all, and gives it to the reader.
-    if (transport === 'engine-port') await expect.poll(() => inFlight(page)).toBe(before + 1);
+    if (transport === 'engine-port') await settlesTo(page, MAPS, 1);
     const read = await page.evaluate(async () => {
       const { byteLength } = await window.unread.arrayBuffer();
       for (let i = 0; i < 5; i++) {
@@ -161,18 +169,16 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
       return byteLength;
     });
     expect(read).toBe(length);
-    await settlesTo(page, before);
+    await settlesTo(page, MAPS, 0);
   });
 
   test('a watch that nobody reads does not stop other requests', async () => {
-    const before = await inFlight(page);
     const statuses = await page.evaluate(async () => {
       const controller = new AbortController();
       const unread = await window.request(`${window.maps}?watch=1`, { signal: controller.signal });
       const statuses: number[] = [];
       for (let i = 0; i < 3; i++) {
         const made = await window.create(`quiet-${i}`, { text: 'x'.repeat(500_000) });
-        // The answer is as large; one that is not read stays in flight.
         await made.text();
         statuses.push(made.status);
         await window.request(`${window.maps}/quiet-${i}`, { method: 'DELETE' });
@@ -181,7 +187,7 @@ describe.each(['service-worker', 'engine-port'] as const)('through the %s', (tra
       return [unread.status, ...statuses];
     });
     expect(statuses).toEqual([200, 201, 201, 201]);
-    await settlesTo(page, before);
+    await settlesTo(page, `${MAPS}?watch=1`, 0);
   });
 
   test('HEAD and unusual paths are passed on as they are', async () => {

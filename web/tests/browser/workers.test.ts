@@ -131,18 +131,16 @@ test('changes that nobody waits for are kept in few transactions', async () => {
 });
 
 test('two tabs see one cluster, and a closed tab leaves no watch behind', async () => {
-  const before = await inFlight(page);
+  const path = '/api/v1/namespaces?watch=1';
   const second = await openPage(context, here.url);
   expect(await create(second, 'from-the-second-tab')).toBe(201);
   expect(await get(page, '/api/v1/namespaces/from-the-second-tab')).toBe(200);
-  await second.evaluate(async () => {
-    for (const request of [fetch, window.kubetab.direct?.request]) {
-      await request?.('/api/v1/namespaces?watch=1');
-    }
-  });
-  expect(await inFlight(page)).toBe(before + 2);
+  await second.evaluate(async (url) => {
+    for (const request of [fetch, window.kubetab.direct?.request]) await request?.(url);
+  }, path);
+  expect(await inFlight(page, path)).toBe(2);
   await second.close();
-  await settlesTo(page, before);
+  await settlesTo(page, path, 0);
 });
 
 test('the service worker is stopped, and nothing is lost', async () => {
@@ -152,19 +150,19 @@ test('the service worker is stopped, and nothing is lost', async () => {
 });
 
 test('a stopped service worker leaves no request behind in the engine', async () => {
-  const before = await inFlight(page);
+  const path = '/api/v1/namespaces?watch=1';
   // Until an answer has begun, Chromium sends the request to the next service worker by itself, and nothing breaks off.
-  const watch = await page.evaluateHandle(() => fetch('/api/v1/namespaces?watch=1'));
+  const watch = await page.evaluateHandle((url) => fetch(url), path);
   const broke = watch.evaluate((response) =>
     response.text().then(
       () => 'ended',
       () => 'broke off',
     ),
   );
-  expect(await inFlight(page)).toBe(before + 1);
+  expect(await inFlight(page, path)).toBe(1);
   await stopServiceWorkers(page);
   expect(await broke).toBe('broke off');
-  await settlesTo(page, before);
+  await settlesTo(page, path, 0);
 });
 
 test('an answer opened as a document cannot run script', async () => {
