@@ -374,10 +374,10 @@ WHAT ?=
 test-often: ## tests many times, late and beside other work: N=20 WHAT='./core/etcd -run TestWatch web:stories'
 	@BUSY=$(BUSY) TAGS=$(TAGS) scripts/often $(N) $(WHAT)
 
-# See core/delayevents.go. What runs with a clock of its own says how long things take, and is left out.
+# See core/delayevents.go and web/tests/browser/late.ts. What runs with a clock of its own says how long things take, and is left out.
 .PHONY: test-late
-test-late: ## the tests with components that hear of changes up to half a second late: for what takes for granted that they have acted
-	@FRESH=1 KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web
+test-late: ## the tests with components that hear of changes up to half a second late, and pages of their engine: for what takes for granted that they have acted
+	@FRESH=1 KUBETAB_LATE=1 KUBETAB_TAGS=late GOFLAGS=-count=1 $(MAKE) --keep-going TAGS=$(TAGS),late build test-late-go test-transcripts test-cluster test-web
 
 .PHONY: test-late-go
 test-late-go: native

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { english } from '../../src/page/words';
-import { ready } from './browser';
+import { ready, restarts } from './browser';
 import { Gate, plain } from './site';
 import { newVisitors } from './visitors';
 
@@ -168,9 +168,7 @@ test('an engine that goes on fetches what comes soon beside the module, and agai
   const browser = await visitor.context.newCDPSession(page);
   await browser.send('Network.clearBrowserCache');
   gate.close();
-  await page.evaluate(() => window.kubetab.restart(undefined, 'kept'));
-  await expect.poll(() => asked).toBeGreaterThan(1);
-  await ready(page);
+  await restarts(page, () => page.evaluate(() => window.kubetab.restart(undefined, 'kept')));
   expect(asked).toBeGreaterThan(3);
   const kept = await page.evaluate(async () => {
     return (await (await fetch('/api/v1/namespaces/visited')).json()).metadata.uid as string;
