@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lessonCluster } from '../../src/client/cluster-names';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
 import { ready } from './browser';
@@ -42,6 +43,22 @@ async function bring(page: Page, selector: string): Promise<void> {
   }, selector);
 }
 
+/**
+ * Goes to a step, and waits until the page is that of the lesson's cluster: the one before shows the text, too, until it is left.
+ */
+async function goTo(page: Page, language: 'en' | 'zh', id: string, step: string): Promise<void> {
+  const { steps } = lesson(id, language);
+  const number = steps.findIndex((one) => one.id === step) + 1;
+  await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
+  const [part = '', name = ''] = id.split('/');
+  await page.waitForFunction(
+    (cluster) => document.documentElement.dataset.cluster === cluster,
+    lessonCluster(part, name),
+  );
+  const title = steps[number - 1]?.title ?? '';
+  await page.getByRole('heading', { name: title, exact: true }).waitFor();
+}
+
 // A text is shown before there is an engine, and needs none.
 describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
   let page: Page;
@@ -59,17 +76,13 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     ['life/finalizers', 'free', 'bad'],
     ['apply/ownership', 'share', 'owner-1'],
   ])('%s shows what it is about in the colours of the theme', async (id, step, ink) => {
-    const text = lesson(id, language);
-    const number = text.steps.findIndex((one) => one.id === step) + 1;
-    await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
-    await page
-      .getByRole('heading', { name: text.steps[number - 1]?.title ?? '', exact: true })
-      .waitFor();
+    await goTo(page, language, id, step);
     const svg = '.lesson-text svg[role=img]';
     const drawing = page.locator(svg);
     await bring(page, svg);
     // Nothing of it is left out.
-    const drawn = text.steps[number - 1]?.blocks.find(({ html }) => html?.includes('<svg'));
+    const shown = lesson(id, language).steps.find((one) => one.id === step);
+    const drawn = shown?.blocks.find(({ html }) => html?.includes('<svg'));
     const source = drawn?.html ?? '';
     const html = await drawing.evaluate((element) => element.outerHTML);
     for (const tag of ['g', 'path', 'rect', 'circle', 'text']) {
@@ -104,11 +117,7 @@ describe.each(['en', 'zh'] as const)('pictures: %s', (language) => {
     ['a script', 'controller/mirror', 'watch', '.code-block'],
     ['a challenge', 'write/create', 'challenge', '.checks'],
   ])('a step with %s', async (what, id, name, part) => {
-    const { steps } = lesson(id, language);
-    const number = steps.findIndex((one) => one.id === name) + 1;
-    await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
-    const title = steps[number - 1]?.title ?? '';
-    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    await goTo(page, language, id, name);
     await bring(page, part);
     const camera = newCamera(page, language, ['wide', 'phone']);
     await camera.take(what.replaceAll(' ', '-'), () => bring(page, part));
