@@ -111,8 +111,8 @@ func (c client) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &responseWriter{header: http.Header{}, body: pw, wrote: make(chan struct{}), gone: make(chan bool, 1)}
 	go func() {
 		// A line of the terminal that has no memory is ended where it allocates. The API server's part of its request may
-		// hold locks there.
-		defer absent.WithoutAccount()()
+		// hold locks there, and others wait for what it calculates.
+		defer absent.Serve()()
 		defer in.Body.Close()
 		defer func() {
 			if p := recover(); p != nil {

@@ -29,9 +29,14 @@ func (e *Error) Error() string {
 }
 
 type owner struct {
+	// mark is the first field, because the runtime looks at it: goroutines of behind run behind all others.
+	mark    uint64
 	fail    func(error)
 	account any // what the goroutine's memory counts for, see Account
 }
+
+// behind is kubetabBehindMark of runtime/lock_js.go, of wasm/patch.
+const behind = 0x6b756265746162
 
 // owners are those that Own has registered. The runtime knows them by address, and their goroutines may have labels of
 // runtime/pprof in the same place.
@@ -41,12 +46,12 @@ var owners = struct {
 }{at: map[unsafe.Pointer]*owner{}}
 
 // Own gives the calling goroutine, and those that it starts from now on, a new owner, which takes the place of a former one.
-// fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
+// They work for a request, and run before those of programs. fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
 // it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
 //
 // The new owner has no account, see OwnFor: a call from JavaScript runs on whichever goroutine has called JavaScript, and
 // the request that it begins is not of that goroutine's line.
-func Own(fail func(error)) (release func()) { return OwnFor(fail, nil) }
+func Own(fail func(error)) (release func()) { return own(&owner{fail: fail}) }
 
 // Account returns what the owner of the calling goroutine was given by OwnFor; nil when there is none, and natively.
 func Account() any {
@@ -61,28 +66,34 @@ func Account() any {
 	return nil
 }
 
-// WithoutAccount gives the calling goroutine, and those that it starts from now on, an owner that is told what the present
-// one is told, but has no account: what they allocate is not the owner's, and must not end them. It does nothing where
-// there is no account. release is that of Own.
-func WithoutAccount() (release func()) {
+// Serve gives the calling goroutine, and those that it starts from now on, an owner that is told what the present one is
+// told, and is no program: they are the API server's part of what a program asks for, may hold locks, and run before
+// programs. What they allocate is not the program's, and must not end them. It does nothing where the present owner is no
+// program. release is that of Own.
+func Serve() (release func()) {
 	if !resumable {
 		return func() {}
 	}
 	owners.mu.Lock()
 	o := owners.at[label()]
 	owners.mu.Unlock()
-	if o == nil || o.account == nil {
+	if o == nil || o.mark == 0 {
 		return func() {}
 	}
-	return OwnFor(o.fail, nil)
+	return Own(o.fail)
 }
 
-// OwnFor is Own for an owner with an account of its own.
+// OwnFor is Own for a program, which may have an account of its own. Programs run behind all other goroutines: they calculate
+// for as long as they like, and share what time the API server leaves them, which is a third where it has always something to
+// do.
 func OwnFor(fail func(error), account any) (release func()) {
+	return own(&owner{mark: behind, fail: fail, account: account})
+}
+
+func own(o *owner) (release func()) {
 	if !resumable {
 		return func() {}
 	}
-	o := &owner{fail, account}
 	owners.mu.Lock()
 	owners.at[unsafe.Pointer(o)] = o
 	owners.mu.Unlock()

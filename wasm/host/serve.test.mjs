@@ -28,6 +28,16 @@ test('serves until it is told to stop, and ends with 0', async () => {
   await watch.text().catch(() => {});
 });
 
+test('programs run behind all others, and not never', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const { took, ran } = await (await fetch(`${run.stdout.trim().split(' ')[1]}/behind`)).json();
+  // One for each 24 ms that others could always run: kubetabBehindNS of runtime/lock_js.go, of wasm/patch.
+  assert.ok(ran <= took / 24 + 1, `${ran} programs ran in ${took} ms`);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('whatever keeps the engine busy, requests get through, and so does a cancel', async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));

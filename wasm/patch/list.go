@@ -306,7 +306,7 @@ var patches = []patch{
 		module: std, file: "runtime/proc.go",
 		sha256: "b0ea864c1dd251cd9146644863ae9126ca57761dff05862dc80ab0799925fec6",
 		diff:   true,
-		why:    "the scheduler returns to JavaScript when a turn is over, see runtime/lock_js.go",
+		why:    "the scheduler returns to JavaScript when a turn is over, and runs goroutines of programs behind all others: see runtime/lock_js.go",
 	},
 	{
 		module: std, file: "runtime/rand.go",

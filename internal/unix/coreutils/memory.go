@@ -79,7 +79,6 @@ var (
 func init() {
 	if runtime.GOARCH == "wasm" {
 		process.growth, mostLive, sharedFor = 256<<20, 2<<30, time.Minute
-		interpreters = &passes{} // goroutines share one thread
 	}
 }
 
@@ -356,8 +355,7 @@ type steps struct {
 
 // Err is what the shell asks before each statement.
 func (s *steps) Err() error {
-	interpreters.wait(s.Context)
-	s.memory.Step(s.Context) // last: others may have taken much meanwhile
+	s.memory.Step(s.Context)
 	return s.Context.Err()
 }
 

@@ -150,6 +150,7 @@ func handleBusy(mux *http.ServeMux) {
 			work()
 		}
 	})
+	mux.HandleFunc("GET /behind", runBehind)
 	// What knows no context, and takes years: its owner ends with the request, and it with its owner.
 	mux.HandleFunc("GET /owned/{with}", func(w http.ResponseWriter, r *http.Request) {
 		work := map[string]func(){
@@ -166,6 +167,39 @@ func handleBusy(mux *http.ServeMux) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
+}
+
+// runBehind tells for how long it took somebody to give way five hundred times beside twenty programs, and how often a program
+// ran meanwhile. It returns when a program has run that waited behind somebody who could always run.
+func runBehind(w http.ResponseWriter, _ *http.Request) {
+	const programs = 20
+	var ran atomic.Int32
+	var over atomic.Bool
+	defer over.Store(true)
+	for range programs {
+		go func() {
+			defer absent.OwnFor(func(error) {}, nil)()
+			for !over.Load() {
+				ran.Add(1)
+				for began := time.Now(); time.Since(began) < time.Millisecond; {
+				}
+				runtime.Gosched()
+			}
+		}()
+	}
+	ranSince := func(before int32) bool { return ran.Load() > before }
+	for !ranSince(programs - 1) {
+		runtime.Gosched()
+	}
+	began, before := time.Now(), ran.Load()
+	for range 500 {
+		runtime.Gosched()
+	}
+	took, times := time.Since(began), ran.Load()-before
+	for before = ran.Load(); !ranSince(before); {
+		runtime.Gosched()
+	}
+	fmt.Fprintf(w, `{"took": %d, "ran": %d}`, took.Milliseconds(), times)
 }
 
 // answering makes a call to JavaScript that JavaScript answers by a call into Go, and panics when that was lost.
