@@ -100,6 +100,9 @@ test('an engine that steps restart with other settings goes on with the lesson',
   await looking();
   await page.getByText(english.sets.now(flag)).waitFor();
   expect(await restart.count()).toBe(0);
+  // The picture draws Jobs, too, and says what it cannot have.
+  const refusal = page.locator('.picture .refusal');
+  await refusal.getByText(/^\/apis\/batch\/v1\/\S*jobs: 404 page not found$/).waitFor();
   await button(english.block.run).click();
   const gone = off.checks[0]?.title ?? '';
   await done(gone).waitFor();

@@ -186,7 +186,7 @@ export class Watch<T> {
       signal,
     });
     if (!response.ok || !response.body) {
-      throw refused(response.status, await response.text());
+      throw refused(response.status, await response.text(), this.#path);
     }
     // What was known before and does not come again has gone meanwhile.
     let fresh: Set<string> | null = new Set();

@@ -68,12 +68,19 @@ export async function askJson<T>(part: Part, path: string, init: AskInit = {}): 
   return JSON.parse(text) as T;
 }
 
-export function refused(status: number, text: string): Refused {
+/**
+ * An answer of 400 and above.
+ *
+ * @param path what was asked for, to be told with an answer that is no Status: of a path that it does not serve, the API server
+ *   says that the page was not found, and not which
+ */
+export function refused(status: number, text: string, path = ''): Refused {
   let body: StatusBody | null = null;
   try {
     body = JSON.parse(text) as StatusBody;
   } catch {
     // Not every refusal is a Status.
   }
-  return new Refused(status, body?.message || text.slice(0, 500) || `HTTP ${status}`, body);
+  const words = text.trim().slice(0, 500) || `HTTP ${status}`;
+  return new Refused(status, body?.message || (path ? `${path}: ${words}` : words), body);
 }
