@@ -75,6 +75,13 @@ test('what is typed into the editor is the file of the terminal, over a restart 
   await page.keyboard.press('Control+Home');
   await page.keyboard.type('# typed here\n');
   await says('head -1 service.yaml').toBe('# typed here\n');
+  // What a command writes elsewhere in the file leaves the cursor where it is.
+  await run('echo "# by a command" >> service.yaml');
+  await page.locator('.cm-content').getByText('# by a command').waitFor();
+  await page.keyboard.type('# and here\n');
+  await says('head -2 service.yaml; tail -1 service.yaml').toBe(
+    '# typed here\n# and here\n# by a command\n',
+  );
   await restart();
   await says('head -1 service.yaml').toBe('# typed here\n');
 

@@ -343,11 +343,24 @@ export function createEditor(
   };
 
   function replaceText(text: string): void {
-    if (view.state.doc.toString() === text) return;
+    const changes = difference(view.state.doc.toString(), text);
+    if (!changes) return;
     setting = true;
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    view.dispatch({ changes });
     setting = false;
   }
+}
+
+/** What makes one text the other, in one piece, so that a cursor elsewhere stays where it is; null where they are the same. */
+function difference(now: string, wanted: string) {
+  const text = wanted.replaceAll(/\r\n?/g, '\n'); // as CodeMirror has it
+  if (now === text) return null;
+  const most = Math.min(now.length, text.length);
+  let from = 0;
+  while (from < most && now[from] === text[from]) from++;
+  let same = 0;
+  while (same < most - from && now.at(-1 - same) === text.at(-1 - same)) same++;
+  return { from, to: now.length - same, insert: text.slice(from, text.length - same) };
 }
 
 /** managedFields is long and rarely what one looks for: an answer opens with it folded. */

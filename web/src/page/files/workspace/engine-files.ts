@@ -150,20 +150,18 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         if (!isKept(path)) return;
         const before = changes.get(path) ?? 0;
         if (before % 2 === 1) return; // what is on its way there is newer
+        const isOld = () => (changes.get(path) ?? 0) !== before;
         const answer = await askAsAdmin('view', urlOf(path), { signal });
         const isFile = answer.ok && !answer.headers.get('content-type')?.includes('json');
         const bytes = new Uint8Array(await answer.arrayBuffer());
-        if (!isFile || (changes.get(path) ?? 0) !== before) return;
+        if (!isFile || isOld()) return;
         const text = textOf(path, bytes);
-        if (text === null) {
-          if (bytes.byteLength <= LARGEST) await others.save(path, bytes);
-          await kept.remove(path);
-          onChange(path, null);
-          return;
-        }
-        await others.remove(path);
-        await kept.save({ path, text });
-        onChange(path, text);
+        // Somebody may type while a browser keeps it, for as long as that takes.
+        if (text !== null) await others.remove(path);
+        else if (bytes.byteLength <= LARGEST) await others.save(path, bytes);
+        if (isOld()) return;
+        await (text === null ? kept.remove(path) : kept.save({ path, text }));
+        if (!isOld()) onChange(path, text);
       }
     },
   };
