@@ -3,6 +3,7 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,6 +65,9 @@ func prepare(t *testing.T, name string) *prepared {
 				t.Fatalf("%s: %v", file, err)
 			}
 			p.until(fmt.Sprintf("%s: apply %s %s", file, o.GetKind(), o.GetName()), func() error { return p.apply(o) })
+			if o.GetKind() == "ResourceQuota" {
+				p.until("admission knows the quota", func() error { return p.limited(o.GetNamespace()) })
+			}
 		}
 	}
 	return p
@@ -83,6 +88,23 @@ func (p *prepared) apply(o *unstructured.Unstructured) error {
 	_, err = resource.Apply(p.ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: "kubectl"})
 	if err != nil && !apierrors.IsNotFound(err) {
 		p.Fatalf("%s %s is refused: %v", o.GetKind(), o.GetName(), err)
+	}
+	return err
+}
+
+// limited fails while admission has not heard of a namespace's quota, which it does by a watch. A visitor's browser applies
+// so much between the quota and what it limits that it has heard.
+func (p *prepared) limited(namespace string) error {
+	much := v1.ResourceList{v1.ResourceCPU: resource.MustParse("1000")}
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "probe"}, Spec: v1.PodSpec{Containers: []v1.Container{{
+		Name: "probe", Image: "nginx", Resources: v1.ResourceRequirements{Requests: much},
+	}}}}
+	_, err := p.client.CoreV1().Pods(namespace).Create(p.ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	switch {
+	case err == nil:
+		return errors.New("a Pod over the quota is let in")
+	case strings.Contains(err.Error(), "exceeded quota"):
+		return nil
 	}
 	return err
 }

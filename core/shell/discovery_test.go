@@ -47,7 +47,12 @@ EOF`, round+1)
 		if r := post(t, url, "kubectl get gadgets"); r.ExitCode != 0 {
 			t.Fatalf("what the server serves is not known: %+v", r)
 		}
-		if r := post(t, url, "kubectl delete crd gadgets.fresh.example; kubectl get gadgets"); !strings.Contains(r.Stderr, "doesn't have a resource type") {
+		if r := post(t, url, "kubectl delete crd gadgets.fresh.example"); r.ExitCode != 0 {
+			t.Fatalf("%+v", r)
+		}
+		// The CRD is gone before the server has heard of it.
+		awaitDiscovery(t, "gadgets", "")
+		if r := post(t, url, "kubectl get gadgets"); !strings.Contains(r.Stderr, "doesn't have a resource type") {
 			t.Fatalf("%+v", r)
 		}
 	}
@@ -90,22 +95,28 @@ EOF`
 	}
 }
 
-// awaitDiscovery waits until the server says that it serves a resource of the group
-// fresh.example, which it does a moment after its CRD is established.
+// awaitDiscovery waits until the server says in which version of the group
+// fresh.example it serves a resource, "" for none: it does so a moment after its CRD is
+// established, or gone.
 func awaitDiscovery(t *testing.T, resource, version string) {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(shared.engine.RESTConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
+	var served []string
 	err = wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 5*time.Minute, true, func(context.Context) (bool, error) {
 		_, all, err := client.ServerGroupsAndResources()
-		return err == nil && slices.ContainsFunc(all, func(l *metav1.APIResourceList) bool {
-			return l.GroupVersion == "fresh.example/"+version && slices.ContainsFunc(l.APIResources, func(r metav1.APIResource) bool { return r.Name == resource })
-		}), nil
+		served = nil
+		for _, l := range all {
+			if v, ok := strings.CutPrefix(l.GroupVersion, "fresh.example/"); ok && slices.ContainsFunc(l.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }) {
+				served = append(served, v)
+			}
+		}
+		return err == nil && strings.Join(served, " ") == version, nil
 	})
 	if err != nil {
-		t.Fatalf("%s are not in discovery: %v", resource, err)
+		t.Fatalf("discovery has %s in %q, want %q: %v", resource, served, version, err)
 	}
 }
 
