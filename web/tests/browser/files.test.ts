@@ -164,7 +164,18 @@ test('contexts of the terminal come back after the engine has ended, and one tha
   await isKept('other.txt', 'files').toBe(true);
   await expect.poll(() => keptKubeconfig()).toContain('current-context: kubetab-admin');
 
-  await keptKubeconfig('apiVersion: v1\nkind: Config\ncontexts: [{');
+  // News of the file that is still on its way puts it right again.
+  const broken = 'apiVersion: v1\nkind: Config\ncontexts: [{';
+  let tries = 0;
+  await expect
+    .poll(async () => {
+      await keptKubeconfig(broken);
+      const later = `later-${++tries}.txt`;
+      await run(`echo ${later} > ${later}`);
+      await isKept(later, 'files').toBe(true);
+      return keptKubeconfig();
+    })
+    .toBe(broken);
   await restart();
   await page
     .getByText('The kubeconfig of an earlier visit cannot be read', { exact: false })
