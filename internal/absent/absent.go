@@ -46,8 +46,9 @@ var owners = struct {
 }{at: map[unsafe.Pointer]*owner{}}
 
 // Own gives the calling goroutine, and those that it starts from now on, a new owner, which takes the place of a former one.
-// They work for a request, and run before those of programs. fail is called with an *Error, once for each download that fails while one of them waits, possibly by several goroutines;
-// it must not wait for them. release is to be called by the same goroutine, and leaves it without an owner.
+// They work for a request, and run before those of programs. fail is called with an *Error, once for each download that fails
+// while one of them waits, possibly by several goroutines; it must not wait for them. release is to be called by the same
+// goroutine, and leaves it without an owner.
 //
 // The new owner has no account, see OwnFor: a call from JavaScript runs on whichever goroutine has called JavaScript, and
 // the request that it begins is not of that goroutine's line.
@@ -68,8 +69,8 @@ func Account() any {
 
 // Serve gives the calling goroutine, and those that it starts from now on, an owner that is told what the present one is
 // told, and is no program: they are the API server's part of what a program asks for, may hold locks, and run before
-// programs. What they allocate is not the program's, and must not end them. It does nothing where the present owner is no
-// program. release is that of Own.
+// programs. What they allocate is not the program's, and must not end them. They have no owner where the program has ended
+// by now. It does nothing where the present owner is no program. release is that of Own.
 func Serve() (release func()) {
 	if !resumable {
 		return func() {}
@@ -77,7 +78,11 @@ func Serve() (release func()) {
 	owners.mu.Lock()
 	o := owners.at[label()]
 	owners.mu.Unlock()
-	if o == nil || o.mark == 0 {
+	switch {
+	case o == nil: // the program has ended
+		setLabel(nil)
+		return func() {}
+	case o.mark == 0:
 		return func() {}
 	}
 	return Own(o.fail)

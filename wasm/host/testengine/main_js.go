@@ -169,8 +169,9 @@ func handleBusy(mux *http.ServeMux) {
 	})
 }
 
-// runBehind tells for how long it took somebody to give way five hundred times beside twenty programs, and how often a program
-// ran meanwhile. It returns when a program has run that waited behind somebody who could always run.
+// runBehind tells for how long it took to give way five hundred times beside twenty programs, and how often a program ran
+// meanwhile: for a request, and for what a program has asked the server for, also when it has ended since. It returns when a
+// program has run that waited behind somebody who could always run.
 func runBehind(w http.ResponseWriter, _ *http.Request) {
 	const programs = 20
 	var ran atomic.Int32
@@ -191,15 +192,33 @@ func runBehind(w http.ResponseWriter, _ *http.Request) {
 	for !ranSince(programs - 1) {
 		runtime.Gosched()
 	}
-	began, before := time.Now(), ran.Load()
-	for range 500 {
+	givesWay := func() string {
+		began, before := time.Now(), ran.Load()
+		for range 500 {
+			runtime.Gosched()
+		}
+		return fmt.Sprintf(`{"took": %d, "ran": %d}`, time.Since(began).Milliseconds(), ran.Load()-before)
+	}
+	request := givesWay()
+	served := func(waits bool) string {
+		answer, done := make(chan string, 1), make(chan struct{})
+		go func() {
+			defer absent.OwnFor(func(error) {}, nil)()
+			go func() {
+				defer close(done)
+				defer absent.Serve()()
+				answer <- givesWay()
+			}()
+			if waits {
+				<-done
+			}
+		}()
+		return <-answer
+	}
+	fmt.Fprintf(w, `{"a request": %s, "a program's": %s, "one of a program that has ended": %s}`, request, served(true), served(false))
+	for before := ran.Load(); !ranSince(before); {
 		runtime.Gosched()
 	}
-	took, times := time.Since(began), ran.Load()-before
-	for before = ran.Load(); !ranSince(before); {
-		runtime.Gosched()
-	}
-	fmt.Fprintf(w, `{"took": %d, "ran": %d}`, took.Milliseconds(), times)
 }
 
 // answering makes a call to JavaScript that JavaScript answers by a call into Go, and panics when that was lost.

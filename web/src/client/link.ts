@@ -182,7 +182,6 @@ export class EngineLink {
   }
 
   async #ask(message: ToEngine, nonce: number): Promise<FromEngine> {
-    await this.welcomed();
     const answer = new Promise<FromEngine>((resolve) => this.#answers.set(nonce, resolve));
     this.#send(message);
     return Promise.race([answer, rejected(this.lost)]);

@@ -7,7 +7,8 @@ export const LATE = process.env.KUBETAB_LATE === '1';
 /**
  * What has messages of a page's ports take a time of their own, at most LATEST, in their order: as an init script of a
  * context. With it, what takes for granted that nothing happens between two requests, or that an answer is there already, fails
- * often, and not once in a hundred runs.
+ * often, and not once in a hundred runs. The times are of chance, as those of core/delayevents.go are: each run is to be another
+ * one, and a seed would not bring the same again, because the browser's own times differ.
  */
 export function holdUp(): [(latest: number) => void, number] {
   return [slowPorts, LATEST];

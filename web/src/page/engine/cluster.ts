@@ -214,7 +214,7 @@ export function keepFiles(): void {
 
 /**
  * A control port for another party, the service worker or the worker of a script. It leads to the engine as soon as
- * there is a link: messages before the worker's welcome are lost.
+ * there is one: a worker that never says a word is replaced by another, and what it was told would be lost.
  */
 export function lendPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
