@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubetab/kubetab/internal/goroutine"
 )
 
 // exit is what a command panics with where upstream would end the process, in
@@ -22,7 +23,7 @@ type exit struct {
 // fate is what becomes of a command whose other goroutines may want to end it:
 // upstream's handler is told neither which command it is for nor where it is.
 type fate struct {
-	goroutine string
+	goroutine uint64 // its number
 	errs      io.Writer
 	env       map[string]string
 
@@ -35,7 +36,7 @@ var fates sync.Map
 
 // follow registers the calling goroutine as that of a command.
 func follow(errs io.Writer, env map[string]string) *fate {
-	own, _ := goroutines(64) // the first line
+	own := goroutine.Number()
 	f := &fate{goroutine: own, errs: errs, env: env}
 	fates.Store(own, f)
 	return f
@@ -44,7 +45,7 @@ func follow(errs io.Writer, env map[string]string) *fate {
 // Variable returns an environment variable of the command that the calling
 // goroutine runs, or "". That of the process may be another command's.
 func Variable(name string) string {
-	own, _ := goroutines(64)
+	own := goroutine.Number()
 	if f, ok := fates.Load(own); ok {
 		return f.(*fate).env[name]
 	}
@@ -55,7 +56,7 @@ func Variable(name string) string {
 type toOwnErrors struct{}
 
 func (toOwnErrors) Write(p []byte) (int, error) {
-	own, _ := goroutines(64)
+	own := goroutine.Number()
 	if f, ok := fates.Load(own); ok {
 		return f.(*fate).errs.Write(p)
 	}
@@ -75,15 +76,14 @@ func (f *fate) end() int {
 var handleFatal = sync.OnceFunc(func() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) {
 		message = strings.TrimSuffix(message, "\n")
-		own, parent := goroutines(64 << 10)
-		if _, ok := fates.Load(own); ok {
+		if _, ok := fates.Load(goroutine.Number()); ok {
 			panic(exit{message, code})
 		}
 		// A goroutine that the command has started (cp has one): a panic there
 		// would end the process. Its deferred calls tell the command, by closing
 		// pipes for example.
 		var errs io.Writer = os.Stderr
-		if f, ok := fates.Load(parent); ok {
+		if f, ok := fates.Load(goroutine.Parent()); ok {
 			f := f.(*fate)
 			f.mu.Lock()
 			f.code = code
@@ -96,23 +96,3 @@ var handleFatal = sync.OnceFunc(func() {
 		runtime.Goexit()
 	})
 })
-
-var (
-	ownGoroutine    = regexp.MustCompile(`^goroutine (\d+) `)
-	parentGoroutine = regexp.MustCompile(`\ncreated by .* in goroutine (\d+)\n`)
-)
-
-// goroutines returns the numbers of the calling goroutine and of the one that
-// started it, which Go tells in stack traces only: in the first line, and in the
-// last but one. It looks at so many bytes.
-func goroutines(most int) (own, parent string) {
-	text := make([]byte, most)
-	text = text[:runtime.Stack(text, false)]
-	if m := ownGoroutine.FindSubmatch(text); m != nil {
-		own = string(m[1])
-	}
-	if m := parentGoroutine.FindSubmatch(text); m != nil {
-		parent = string(m[1])
-	}
-	return own, parent
-}

@@ -3,11 +3,10 @@
 package locks
 
 import (
-	"bytes"
 	"fmt"
-	"runtime"
-	"strconv"
 	"sync"
+
+	"github.com/kubetab/kubetab/internal/goroutine"
 )
 
 // Mutex is a sync.Mutex of a rank, which panics when it is taken in the wrong order.
@@ -18,7 +17,7 @@ type Mutex[R Rank] struct {
 
 // Lock waits until it has the mutex. It panics when the calling goroutine holds a mutex of the same rank or of a later one.
 func (m *Mutex[R]) Lock() {
-	id := goroutine()
+	id := goroutine.Number()
 	var r R
 	held.take(id, r.rank())
 	m.mu.Lock()
@@ -60,15 +59,4 @@ func (h *holdings) giveBack(id uint64, rank int) {
 	if h.by[id] &^= 1 << rank; h.by[id] == 0 {
 		delete(h.by, id)
 	}
-}
-
-// goroutine returns the number of the calling goroutine, which Go tells in stack traces only: "goroutine 7 [running]:".
-func goroutine() uint64 {
-	text := make([]byte, 64)
-	fields := bytes.Fields(text[:runtime.Stack(text, false)])
-	id, err := strconv.ParseUint(string(fields[1]), 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return id
 }
