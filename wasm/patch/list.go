@@ -29,6 +29,12 @@ const goVersion = "go1.26.8"
 // patches is everything that differs from upstream in a js/wasm build, sorted by module and file.
 var patches = []patch{
 	{
+		module: linker, file: "cmd/link/internal/ld/data.go",
+		sha256: "d2c24726a9f365e311acacc68961e42121369076f099727aeecf69cb06cfa601",
+		diff:   true,
+		why:    "what descriptors of types refer to is in the order in which they do, so that wasm/split's columns of them are small",
+	},
+	{
 		module: linker, file: "cmd/link/internal/ld/pcln.go",
 		sha256: "6562c101bb8555579af885b2ea016007d76db7fccf00de993ac0398e25cb0e99",
 		diff:   true,
@@ -38,7 +44,7 @@ var patches = []patch{
 		module: linker, file: "cmd/link/internal/wasm/asm.go",
 		sha256: "7f3062d947fee5dfb4ca5f8595cb2e999d3fca19b3f5d51e97fad44bbef78bba",
 		diff:   true,
-		why:    "exports the globals, which Go keeps its registers in: a snapshot has to read them and set them again. And it counts calls, so that what allocates nothing gives way: see runtime/lock_js.go",
+		why:    "exports the globals, which Go keeps its registers in: a snapshot has to read them and set them again. And it lists the descriptors of types for wasm/split, and counts calls, so that what allocates nothing gives way: see runtime/lock_js.go",
 	},
 	{
 		module: "github.com/coreos/go-systemd/v22", file: "journal/journal_unix.go",
@@ -249,6 +255,12 @@ var patches = []patch{
 		why:    "each call in Go is one on JavaScript's stack, which is small and ends the program when it is full: 4,000 levels of nesting in a YAML body are enough. That stack is only unwound when a goroutine's own stack moves or goroutines switch; this has it unwound after each 64 KiB of the goroutine's stack",
 	},
 	{
+		module: std, file: "runtime/extern.go",
+		sha256: "1afbe8b480e8c6b6a4d54b0f88f07606077a061f653198fa150e5d2a45e2bc8a",
+		diff:   true,
+		why:    "who logs asks for the line that does, and should not wait until lines have come: see kubetabNames in runtime/symtab.go",
+	},
+	{
 		module: std, file: "runtime/lock_js.go",
 		sha256: "458487e20f1eb9c8fc37f0ebf9207e4ff9997ab4e5508e1e786d53079ec4d1c1",
 		diff:   true,
@@ -336,7 +348,13 @@ var patches = []patch{
 		module: std, file: "runtime/symtab.go",
 		sha256: "556bdcf7743dc7be1c7c6bef9f95b968879c152696a4fa96afb6b6c48e2f45e9",
 		diff:   true,
-		why:    "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above (works with the stock linker, too); and what is known of functions may be in two places, see wasm/split/tables.go",
+		why:    "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above (works with the stock linker, too); and what is known of functions may be in two places, or come later, see wasm/split/tables.go",
+	},
+	{
+		module: std, file: "runtime/traceback.go",
+		sha256: "b02b809e1bbb8af1fb1f7e81ef58962697be1be2591c5159d9a12959f59ead3c",
+		diff:   true,
+		why:    "each go statement compares the name of its function, which may not have come yet: see kubetabNames in runtime/symtab.go",
 	},
 	{
 		module: std, file: "syscall/js/func.go",

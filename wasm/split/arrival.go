@@ -8,12 +8,13 @@ type ownFunction struct {
 }
 
 // What engineFunctions, soonFunctions and restFunctions return if there are tables, in this order:
-// a function for the index, one that the part starts with, and in the rest two for
+// a function for the index, one that the part starts with, in the engine one for columns, and in the rest two for
 // wasm/split/rest.mjs.
 const (
 	ownIndex = iota
 	ownStart
 	ownExported
+	ownColumns = ownExported // of the engine alone
 )
 
 // first is the number of the first.
@@ -23,7 +24,8 @@ func (c *cutter) engineFunctions(first int) []ownFunction {
 	}
 	return []ownFunction{
 		{typ: c.indexType, body: c.tables.fillIndex()},
-		{typ: c.plainType, body: append(callFillIndex([]byte{0}, c.tables.engine, nil, first+ownIndex), opEnd)},
+		{typ: c.plainType, body: append(callFillIndex(unsigned([]byte{0, opCall}, first+ownColumns), c.tables.engine, nil, first+ownIndex), opEnd)},
+		{typ: c.plainType, body: c.tables.columns.decode()},
 	}
 }
 
@@ -66,62 +68,57 @@ func (t *tables) fillIndex() []byte {
 		first
 		entry
 	)
-	body := []byte{1, 2, typeI32}
-	get := func(local int) { body = append(body, opLocalGet, byte(local)) }
-	set := func(local int) { body = append(body, opLocalSet, byte(local)) }
-	number := func(v int) { body = signed(append(body, opI32Const), v) }
-	op := func(code ...byte) { body = append(body, code...) }
-	load := func(code byte, offset int) { op(code, 0); body = unsigned(body, offset) }
+	a := &assembler{1, 2, typeI32}
+	a.get(address)
+	a.set(first)
+	a.number(t.firstEntry)
+	a.set(entry)
+	a.get(functions)
+	a.op(opIf, noResult, opLoop, noResult)
+	a.get(address)
+	a.get(entry)
+	a.at(opI32Store, 0)
+	a.get(address)
+	a.number(t.entrySize)
+	a.op(opI32Add)
+	a.set(address)
+	a.get(entry)
+	a.number(1)
+	a.op(opI32Add)
+	a.set(entry)
+	a.get(functions)
+	a.number(1)
+	a.op(opI32Sub, opLocalTee, functions, opBrIf, 0, opEnd, opEnd)
 
-	get(address)
-	set(first)
-	number(t.firstEntry)
-	set(entry)
-	get(functions)
-	op(opIf, noResult, opLoop, noResult)
-	get(address)
-	get(entry)
-	load(opI32Store, 0)
-	get(address)
-	number(t.entrySize)
-	op(opI32Add)
-	set(address)
-	get(entry)
-	number(1)
-	op(opI32Add)
-	set(entry)
-	get(functions)
-	number(1)
-	op(opI32Sub, opLocalTee, functions, opBrIf, 0, opEnd, opEnd)
-
-	op(opLoop, noResult)
-	get(records)
-	load(opI32Load, 0)
-	number(t.firstEntry)
-	op(opI32Sub)
-	number(3)
-	op(opI32Shl)
-	get(first)
-	op(opI32Add)
-	get(records)
-	get(base)
-	op(opI32Sub)
-	load(opI32Store, 4)
-	get(records)
-	get(records)
-	load(opI32Load, t.recordNPCData)
-	get(records)
-	load(opI32Load8U, t.recordNFunc)
-	op(opI32Add)
-	number(2)
-	op(opI32Shl)
-	number(t.recordSize + 7)
-	op(opI32Add)
-	number(-8)
-	op(opI32And, opI32Add, opLocalTee, records)
-	get(end)
-	op(opI32GeU, opI32Eqz, opBrIf, 0, opEnd)
-	return append(body, opEnd)
+	a.op(opLoop, noResult)
+	a.get(records)
+	a.at(opI32Load, 0)
+	a.number(t.firstEntry)
+	a.op(opI32Sub)
+	a.number(3)
+	a.op(opI32Shl)
+	a.get(first)
+	a.op(opI32Add)
+	a.get(records)
+	a.get(base)
+	a.op(opI32Sub)
+	a.at(opI32Store, 4)
+	a.get(records)
+	a.get(records)
+	a.at(opI32Load, t.recordNPCData)
+	a.get(records)
+	a.at(opI32Load8U, t.recordNFunc)
+	a.op(opI32Add)
+	a.number(2)
+	a.op(opI32Shl)
+	a.number(t.recordSize + 7)
+	a.op(opI32Add)
+	a.number(-8)
+	a.op(opI32And, opI32Add, opLocalTee, records)
+	a.get(end)
+	a.op(opI32GeU, opI32Eqz, opBrIf, 0, opEnd)
+	a.op(opEnd)
+	return *a
 }
 
 // callFillIndex appends a call of a function with the body of fillIndex. What is in

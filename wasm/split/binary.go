@@ -136,18 +136,19 @@ func name(to []byte, s string) []byte { return append(unsigned(to, len(s)), s...
 // module is a WebAssembly module as Go's linker makes it: one table, one memory,
 // one element segment, nothing imported but functions.
 type module struct {
-	types     []string // function types, as they are in the file
-	imports   []imported
-	functions []int    // the type of each function that is not imported
-	table     []byte   // the section's content
-	memory    []byte   // the section's content
-	globals   [][]byte // type, mutability and value of each
-	exports   []exported
-	offset    int   // of the element segment: the table's slot for its first function
-	elements  []int // functions, from that slot on
-	bodies    [][]byte
-	data      []byte   // the section's content
-	names     []string // of functions; see readNames
+	types      []string // function types, as they are in the file
+	imports    []imported
+	functions  []int    // the type of each function that is not imported
+	table      []byte   // the section's content
+	memory     []byte   // the section's content
+	globals    [][]byte // type, mutability and value of each
+	exports    []exported
+	offset     int   // of the element segment: the table's slot for its first function
+	elements   []int // functions, from that slot on
+	bodies     [][]byte
+	data       []byte   // the section's content
+	names      []string // of functions; see readNames
+	typeTables []byte   // what the linker says of them; see readTypes
 }
 
 type imported struct {
@@ -195,6 +196,9 @@ func parse(file []byte) (*module, error) {
 func (m *module) section(id byte, s *reader) error {
 	switch id {
 	case sectionCustom:
+		if s.name() == typesSection {
+			m.typeTables = s.rest
+		}
 		s.rest = nil // names for debuggers and the like
 	case sectionType:
 		s.vector(func() {

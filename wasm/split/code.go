@@ -23,6 +23,7 @@ const (
 	opI32Load       = 0x28
 	opI64Load       = 0x29
 	opI32Load8U     = 0x2d
+	opI32Load16U    = 0x2f
 	opI32Store      = 0x36
 	opI64Store      = 0x37
 	opI64Store32    = 0x3e
@@ -33,10 +34,12 @@ const (
 	opF32Const      = 0x43
 	opF64Const      = 0x44
 	opI32Eqz        = 0x45
+	opI32LtU        = 0x49
 	opI32GeU        = 0x4f
 	opI64GeU        = 0x5a
 	opI32Add        = 0x6a
 	opI32Sub        = 0x6b
+	opI32Mul        = 0x6c
 	opI32And        = 0x71
 	opI32Or         = 0x72
 	opI32Shl        = 0x74
@@ -123,3 +126,31 @@ func calls(to, body []byte, call func(to []byte, function int) []byte, throughTa
 	}
 	return append(to, copied...), r.err
 }
+
+// assembler writes the body of a function.
+type assembler []byte
+
+func (a *assembler) op(code ...byte) { *a = append(*a, code...) }
+
+func (a *assembler) get(local int) { a.op(opLocalGet, byte(local)) }
+func (a *assembler) set(local int) { a.op(opLocalSet, byte(local)) }
+func (a *assembler) tee(local int) { a.op(opLocalTee, byte(local)) }
+
+func (a *assembler) number(v int) { *a = signed(append(*a, opI32Const), v) }
+
+// let sets a local to a number.
+func (a *assembler) let(local, v int) {
+	a.number(v)
+	a.set(local)
+}
+
+// step adds a number to a local.
+func (a *assembler) step(local, by int) {
+	a.get(local)
+	a.number(by)
+	a.op(opI32Add)
+	a.set(local)
+}
+
+// at appends a load or a store, of any alignment, so many bytes behind the address on the stack.
+func (a *assembler) at(code byte, offset int) { *a = unsigned(append(*a, code, 0), offset) }

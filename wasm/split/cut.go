@@ -70,7 +70,7 @@ func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) 
 				knownBy[f] = partEngine
 			}
 		}
-		if c.tables, err = m.tables(knownBy); err != nil {
+		if c.tables, err = m.tables(knownBy, parked); err != nil {
 			return made, err
 		}
 	}
@@ -95,6 +95,7 @@ func cut(m *module, partOf []part, parked []bool) (made [parts]made, err error) 
 	}
 	if c.tables != nil {
 		sum.Write(c.tables.image)
+		sum.Write(c.tables.columns.streams)
 		sum.Write(c.tables.block)
 		for _, piece := range c.tables.withSoon {
 			sum.Write(piece.content)

@@ -119,7 +119,7 @@ func (c *cutter) engine() ([]byte, error) {
 	if c.tables == nil {
 		w.section(sectionData, func() { w.raw(m.data) })
 	} else {
-		w.data(filled(c.tables.image))
+		w.data(append(filled(c.tables.image), piece{c.tables.columns.start, c.tables.columns.streams}))
 	}
 	return w.out, failed
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -114,4 +115,32 @@ func (t *functionTable) known(offset int) int { return t.word(t.module + offset)
 // only inlined is in no record.
 func (t *functionTable) isName(address int) bool {
 	return address > t.names && address < t.names+t.known(t.moduleNames+8) && t.image[address-1] == 0
+}
+
+// recordRows are the records of the index i in image, which is made from that of t. It adds their shapes.
+func recordRows(t *functionTable, image []byte, i index, shapes shapes) []row {
+	shapeOf := func(what string, words int) string {
+		shape := fmt.Sprint(what, words)
+		if shapes[shape] == nil {
+			for word := range words {
+				shapes[shape] = append(shapes[shape], fmt.Sprint(what, " ", word))
+			}
+		}
+		return shape
+	}
+	var rows []row
+	for at := i.records; at < i.end; {
+		pcdata, funcdata := int(binary.LittleEndian.Uint32(image[at+t.recordNPCData:])), int(image[at+t.recordNFunc])
+		for _, part := range []struct {
+			what  string
+			words int
+		}{{"record", t.recordSize / 4}, {"pcdata", pcdata}, {"funcdata", funcdata}} {
+			if part.words > 0 {
+				rows = append(rows, row{at, shapeOf(part.what, part.words), 1})
+				at += 4 * part.words
+			}
+		}
+		at = (at + 7) / 8 * 8
+	}
+	return rows
 }

@@ -62,6 +62,9 @@ func isSeldom(symbol string) bool {
 	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
+// askForNames is the runtime's function that has names, lines and files of functions fetched, by being where they are.
+const askForNames = "runtime.kubetabNames"
+
 // partsOf says where each function of m is. The engine has what cannot be elsewhere - functions that are not of Go's type,
 // that call imports, or that are exported - and what a goroutine that holds the thread may call.
 //
@@ -92,6 +95,8 @@ func (m *module) partsOf(hot, first profile) ([]part, error) {
 		}
 		isHot := hot.has(name) && !isSeldom(name) || isAlways(name)
 		switch {
+		case name == askForNames && first != nil:
+			partOf[f] = partSoon
 		case m.functions[f] != goType || exported[f] || callsImport || hasPrefix(name, atOnce):
 			partOf[f] = partEngine
 		case isAlways(name) && !isOwn(name):

@@ -260,6 +260,63 @@ test('what comes soon is part of the program from its start to its end, also in 
   await Promise.all([engine.close(), other.close()]);
 });
 
+/** Memory as an instance of a module begins with it. */
+async function beginning(module) {
+  const imports = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) (imports[from] ??= {})[name] = () => 0;
+  const { exports } = await WebAssembly.instantiate(module, imports);
+  return Buffer.from(exports.mem.buffer);
+}
+
+/** Where in memory the linker says that types are, as [address, size]. */
+function typesIn(module) {
+  const bytes = new Uint8Array(WebAssembly.Module.customSections(module, 'kubetab.types')[0]);
+  let at = 0;
+  const number = (isSigned) => {
+    for (let value = 0, shift = 0; ; ) {
+      const byte = bytes[at++];
+      value |= (byte & 127) << shift;
+      shift += 7;
+      if (byte < 128) return isSigned && byte & 64 && shift < 32 ? value | (-1 << shift) : value;
+    }
+  };
+  let end = 0;
+  return Array.from({ length: number(false) }, () => {
+    const [address, size] = [end + number(true), number(false)];
+    end = address + size;
+    return [address, size];
+  });
+}
+
+test('what is known of types is put together as the linker has made it, and nothing else is left', async () => {
+  const [linked, engine] = [await WebAssembly.compile(readFileSync(whole)), await WebAssembly.compile(readFileSync(at('three', 'kubetab.wasm')))];
+  const [want, got] = [await beginning(linked), await beginning(engine)];
+  const types = typesIn(linked);
+  assert.ok(types.length > 1000);
+  for (const [address, size] of types) assert.deepEqual(got.subarray(address, address + size), want.subarray(address, address + size));
+  // They come as columns, where the heap will be: it counts on zeros.
+  const variables = got.indexOf('\0kubetab\0.tables', 'latin1') + 16;
+  const [free, end] = [0, 8].map((offset) => Number(got.readBigUInt64LE(variables + offset)));
+  assert.ok(end - free > 100_000, `${free} to ${end}`);
+  assert.ok(got.subarray(free, end).every((byte) => byte === 0));
+});
+
+test('names and lines of functions come with what comes soon: who logs does without, who asks waits', { timeout: 60_000 }, async () => {
+  let bring;
+  const later = (slot, part) => new Promise((resolve) => (bring = async () => resolve(await compiled(part))));
+  const { engine, log } = await start('three', { snapshot: at('three', 'kubetab.snapshot'), later });
+  const text = async (path) => (await engine.fetch(path)).text();
+  assert.equal(await text('/file'), '?');
+  const named = text('/name');
+  assert.equal(await Promise.race([named, text('/readyz').then(() => 'it waits')]), 'it waits');
+  await bring();
+  assert.equal(await named, 'main.file');
+  assert.match(await text('/file'), /\/main_js\.go$/);
+  await engine.fetch('/crash').catch(() => {});
+  await engine.exited;
+  assert.match(log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+[^]*main_js\.go:\d+/);
+});
+
 test('what comes soon comes by itself, and the rest when it is called', async () => {
   const asked = [];
   const later = async (slot, part) => {

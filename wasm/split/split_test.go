@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,116 @@ func TestLayoutsThatAreRefused(t *testing.T) {
 	} {
 		if _, _, err := readLayout(memory); err == nil {
 			t.Errorf("%s is not refused", name)
+		}
+	}
+}
+
+// together puts records together as the function decode does.
+func (c *columns) together(image []byte) {
+	at := func(address int) []byte {
+		if address >= c.start {
+			return c.streams[address-c.start:]
+		}
+		return image[address:]
+	}
+	word := func(address int) uint32 { return binary.LittleEndian.Uint32(at(address)) }
+	to := c.first
+	for row := range c.rows {
+		to += 4 * int(binary.LittleEndian.Uint16(at(c.gaps+2*row)))
+		shape := at(c.of + shapeSize*int(at(c.shapes + row)[0]))
+		for range binary.LittleEndian.Uint16(at(c.counts + 2*row)) {
+			for _, number := range shape[1 : 1+shape[0]] {
+				if number != 0 {
+					state := c.columns + columnSize*int(number)
+					next := int(word(state + columnNext))
+					v := word(next) + word(state+columnLast)&word(state+columnAddsLast) + word(to-4)&word(state+columnAddsFront)
+					binary.LittleEndian.PutUint32(at(state+columnNext), uint32(next+4))
+					binary.LittleEndian.PutUint32(at(state+columnLast), v)
+					binary.LittleEndian.PutUint32(at(to), v)
+				}
+				to += 4
+			}
+		}
+	}
+}
+
+func TestColumnsPutTogether(t *testing.T) {
+	const many = 70_000 // more than a row can count
+	shapes := shapes{"point": {"x", "y", "", "sum"}, "number": {"number"}}
+	rows := []row{{8, "point", 3}, {64, "number", 1}, {68, "number", many}, {64 + 8*many, "point", many}, {100 + 24*many, "number", 2}}
+	image := make([]byte, 200+24*many)
+	for i := range image[:64+4*many] {
+		image[i] = byte(i * i >> 3)
+	}
+	for i := range 4 * many {
+		v := []int{i, 7 * i % 1000, 0, 7*i%1000 + 3}[i%4]
+		binary.LittleEndian.PutUint32(image[64+8*many+4*i:], uint32(v))
+	}
+	for at := 16; at < 56; at += 16 {
+		clear(image[at : at+4]) // the word of a point that has no column
+	}
+	want := bytes.Clone(image)
+	c, err := encode(image, rows, shapes, 1<<24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(image, want) || image[8] != 0 {
+		t.Error("the records are still there")
+	}
+	if len(c.streams) > 4*many*6 {
+		t.Errorf("%d bytes for %d words", len(c.streams), many*5)
+	}
+	if c.together(image); !bytes.Equal(image, want) {
+		t.Error("what is put together is something else")
+	}
+}
+
+func TestColumnsRefuse(t *testing.T) {
+	shapes := shapes{"word": {"word"}, "zero": {""}, "none": {}}
+	for name, rows := range map[string][]row{
+		"one in another":            {{8, "word", 4}, {12, "word", 1}},
+		"one between words":         {{8, "word", 1}, {14, "word", 1}},
+		"one that is not zero":      {{16, "zero", 1}},
+		"one of an unknown shape":   {{8, "else", 1}},
+		"one of a shape of nothing": {{8, "none", 1}},
+	} {
+		image := bytes.Repeat([]byte{1}, 64)
+		if _, err := encode(image, rows, shapes, 1<<20); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+func TestTypesAreRead(t *testing.T) {
+	section := unsigned(nil, 3)
+	for _, n := range []int{5000, 40, -3000, 16, 8, 72} {
+		if section = signed(section, n); n == 40 || n == 16 || n == 72 {
+			section = unsigned(section[:len(section)-len(signed(nil, n))], n)
+		}
+	}
+	got, err := readTypes(section)
+	if want := (typeTables{extent{5000, 40}, extent{2040, 16}, []extent{{2064, 72}}}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for n := range section {
+		if _, err := readTypes(section[:n]); err == nil {
+			t.Errorf("the first %d bytes are taken", n)
+		}
+	}
+}
+
+// A descriptor that is not what it seems to be is words, none of which is lost.
+func TestUnknownTypesAreWords(t *testing.T) {
+	image := bytes.Repeat([]byte{0xff}, 256)
+	shapes := typeShapes()
+	for _, size := range []int{4, 48, 100, 200} {
+		rows := typeTables{descriptors: []extent{{16, size}}}.rows(image, shapes)
+		words := 0
+		for _, r := range rows {
+			words += r.count * len(shapes[r.shape])
+		}
+		if words != size/4 {
+			t.Errorf("%d words of a descriptor of %d bytes", words, size)
 		}
 	}
 }

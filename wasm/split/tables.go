@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,8 +34,9 @@ type tables struct {
 	firstEntry                  int     // what the first function's record says that it is of
 	stores                      []store
 	late                        []late
-	end                         int // of the memory that the program is linked for
-	next, bloc, blocMax, behind int // addresses of variables of the runtime
+	columns                     *columns // what the engine puts together when it begins
+	end                         int      // of the memory that the program is linked for
+	next, bloc, blocMax, behind int      // addresses of variables of the runtime
 }
 
 // late are bytes of the program's data that come with the rest: they are in the block
@@ -119,6 +121,28 @@ func (k *knowledge) addMap(address int) int {
 	return at
 }
 
+// addCollectors adds those of the tables of function f that the collector of garbage reads, and who unwinds a stack.
+func (k *knowledge) addCollectors(f int) {
+	record := k.t.record(f)
+	fields := []int{k.t.recordPCSP}
+	for i := range k.t.at(record + k.t.recordNPCData) {
+		fields = append(fields, k.t.recordSize+4*i)
+	}
+	for _, field := range fields {
+		if value := k.t.at(record + field); value != 0 {
+			k.addLines(k.t.lines + value)
+		}
+	}
+}
+
+// askedNames begin the names of functions that an engine asks for before a visitor sees anything: client-go names the handlers of
+// the controllers that begin when a cluster has its keys, those with identity in core/controllers.
+var askedNames = []string{"k8s.io/kubernetes/pkg/controller/certificates/", "k8s.io/kubernetes/pkg/controller/serviceaccount.", own + "kubetab/core/controllers."}
+
+// comparedNames begin the names of functions that the runtime compares with something, whatever they are then for: kubetabNameHere
+// in wasm/patch's runtime/symtab.go, and argMapInternal in runtime/stkframe.go.
+var comparedNames = []string{"runtime.", "regexp.", "math/big.", "github.com/itchyny/gojq.", "reflect.makeFuncStub", "reflect.methodValueCall"}
+
 // addRecord returns the offset of a function's record, a copy that refers to what
 // is here.
 func (k *knowledge) addRecord(f int) int {
@@ -160,10 +184,12 @@ func (k *knowledge) addRecord(f int) int {
 	return offset
 }
 
-// tables moves what Go knows of functions to the part that knownBy names for each. All names of functions that come soon stay
-// with the engine: the program may keep one as a string, see wasm/snapshot/freeze.mjs. It is long because it is one pass over
-// the runtime's tables, whose offsets each step leaves to the next.
-func (m *module) tables(knownBy []part) (*tables, error) {
+// tables moves what Go knows of functions to the part that knownBy names for each. Where functions come soon, the names, lines and
+// files of the engine's come with them: only traces and logs tell them, and who asks earlier has them fetched (kubetabNames in
+// wasm/patch's runtime/symtab.go). The names of those that named says stay, because the program may keep one as a string, and so
+// do those that the runtime compares. It is long because it is one pass over the runtime's tables, whose offsets each step leaves
+// to the next.
+func (m *module) tables(knownBy []part, named []bool) (*tables, error) {
 	t, err := m.findTable()
 	if err != nil {
 		return nil, err
@@ -197,6 +223,21 @@ func (m *module) tables(knownBy []part) (*tables, error) {
 	if err := m.checkSlots(t, firstEntry); err != nil {
 		return nil, err
 	}
+	namesComeSoon := slices.Contains(knownBy, partSoon)
+	if namesComeSoon {
+		for f, part := range knownBy {
+			if part == partRest {
+				continue
+			}
+			if named[f] || hasPrefix(m.names[f], comparedNames) || hasPrefix(m.names[f], askedNames) {
+				engine.addName(t.names + t.at(t.record(f)+t.recordName))
+			}
+			if part == partEngine {
+				engine.addCollectors(f)
+			}
+		}
+	}
+	namesHere, linesHere := len(engine.names), len(engine.lines)
 	for f, part := range knownBy {
 		if t.at(t.records+t.entrySize*f) != firstEntry+f || t.at(t.record(f)) != firstEntry+f {
 			return nil, errors.New("the function table does not have the functions in their order: not one of Go's linker")
@@ -209,7 +250,7 @@ func (m *module) tables(knownBy []part) (*tables, error) {
 		}
 	}
 	// What comes soon is of the same tables, behind what the engine has.
-	engineLines, engineMaps, engineRecords := len(engine.lines), len(engine.maps), len(engine.records)
+	engineMaps, engineRecords := len(engine.maps), len(engine.records)
 	for f, part := range knownBy {
 		if part == partSoon {
 			engine.addRecord(f)
@@ -233,22 +274,24 @@ func (m *module) tables(knownBy []part) (*tables, error) {
 	if need := len(engine.names) + len(engine.lines) + len(engine.maps) + len(engine.records) + (t.lines - known(t.moduleUnits)); need+8*placeAlignment > w.end-w.at {
 		return nil, errors.New("the engine's tables need more room than there is")
 	}
-	place(t.moduleNames, t.headerNames, engine.names)
-	files := known(t.moduleUnits) // and what belongs to them
-	moved := w.place(t.image[files:t.lines]) - files
-	for _, each := range []struct{ module, header int }{{t.moduleUnits, t.headerUnits}, {t.moduleFiles, t.headerFiles}} {
-		set(each.module, known(each.module)+moved)
-		setHeader(each.header, known(each.module)+moved)
-	}
 	var withSoon []piece
 	comesSoon := func(from, to int) {
-		if from < to {
+		if namesComeSoon && from < to {
 			withSoon = append(withSoon, piece{from, bytes.Clone(image[from:to])})
 			clear(image[from:to])
 		}
 	}
+	place(t.moduleNames, t.headerNames, engine.names)
+	comesSoon(w.at-len(engine.names)+namesHere, w.at)
+	files := known(t.moduleUnits) // and what belongs to them
+	moved := w.place(t.image[files:t.lines]) - files
+	comesSoon(files+moved, w.at)
+	for _, each := range []struct{ module, header int }{{t.moduleUnits, t.headerUnits}, {t.moduleFiles, t.headerFiles}} {
+		set(each.module, known(each.module)+moved)
+		setHeader(each.header, known(each.module)+moved)
+	}
 	place(t.moduleLines, t.headerLines, engine.lines)
-	comesSoon(w.at-len(engine.lines)+engineLines, w.at)
+	comesSoon(w.at-len(engine.lines)+linesHere, w.at)
 	placed := w.place(engine.maps)
 	set(t.moduleFuncData, placed)
 	comesSoon(placed+engineMaps, w.at)
@@ -308,7 +351,27 @@ func (m *module) tables(knownBy []part) (*tables, error) {
 	// bad is a byte of a word of flags, all of which are false otherwise.
 	made.stores = append(made.stores, store{rest + t.moduleBad/8*8, 1 << (8 * (t.moduleBad % 8)), false})
 	made.stores = append(made.stores, store{made.next, rest, false})
-	return made, made.takeBytes()
+	if err := made.takeBytes(); err != nil {
+		return nil, err
+	}
+	return made, m.toColumns(t, made, (w.at+memoryPage-1)/memoryPage*memoryPage, w.end)
+}
+
+// toColumns takes from memory what the engine puts together when it begins: what is known of types, and of its functions. Columns
+// are where the heap will be.
+func (m *module) toColumns(t *functionTable, made *tables, free, end int) error {
+	types, err := readTypes(m.typeTables)
+	if err != nil {
+		return err
+	}
+	shapes := typeShapes()
+	rows := append(types.rows(made.image, shapes), recordRows(t, made.image, made.engine, shapes)...)
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.address, b.address) })
+	made.columns, err = encode(made.image, rows, shapes, free)
+	if err == nil && free+len(made.columns.streams) > end {
+		err = errors.New("the columns need more room than there is")
+	}
+	return err
 }
 
 // blockBits is how far a program counter is from the slot of its function: below are the blocks of the function.

@@ -94,6 +94,9 @@ func (p *processes) admit() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := runtime.NumGoroutine()
+	if p.goroutines == 0 {
+		p.goroutines = now // whoever asks first is the first of them; counting wants names, which a page may not have yet
+	}
 	if now < p.goroutines {
 		p.scripts = max(0, p.scripts-(p.goroutines-now))
 		p.goroutines = now

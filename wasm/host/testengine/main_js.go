@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"syscall/js"
 	"time"
+	"unsafe"
 
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/wasm/boundary"
@@ -105,6 +106,8 @@ func handler(s *state) http.Handler {
 		}
 	})
 	mux.HandleFunc("GET /caller", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, caller) })
+	mux.HandleFunc("GET /name", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name()) })
+	mux.HandleFunc("GET /file", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, file()) })
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("broken invariant") })
 	mux.HandleFunc("GET /late-panic", func(w http.ResponseWriter, _ *http.Request) {
@@ -239,6 +242,20 @@ var (
 	slow = regexp.MustCompile("(x|y|z)*(x|y)*a")
 	text = strings.Repeat("x", 1<<20)
 )
+
+// name returns the name of file.
+func name() string {
+	f := file
+	return runtime.FuncForPC(**(**uintptr)(unsafe.Pointer(&f))).Name()
+}
+
+// file returns the file that it is in, as who logs asks.
+//
+//go:noinline
+func file() string {
+	_, name, _, _ := runtime.Caller(0)
+	return name
+}
 
 // caller is the name of a function that only a start calls, which the program keeps: as a string of Go's own tables.
 var caller string
