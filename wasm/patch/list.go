@@ -300,7 +300,7 @@ var patches = []patch{
 		module: std, file: "runtime/mprof.go",
 		sha256: "cd26b885d64fa60668250491c3ea127d3364874059ed390d8cb9de570ecbb234",
 		diff:   true,
-		why:    "samples allocations for a profile that nobody in a tab can ask for, into a table of 1.5 MB",
+		why:    "samples allocations for a profile that nobody in a tab can ask for, into a table of 1.5 MB; and who asks for a stack trace waits for names where it can, see runtime/symtab.go",
 	},
 	{
 		module: std, file: "runtime/preempt.go",

@@ -317,6 +317,22 @@ test('names and lines of functions come with what comes soon: who logs does with
   assert.match(log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+[^]*main_js\.go:\d+/);
 });
 
+test('a stack trace that cannot have names yet fails alone', { timeout: 60_000 }, async () => {
+  let isOnline = false;
+  const retries = [];
+  const later = async (slot, part) => {
+    if (!isOnline) throw new Error('there is no network.');
+    return compiled(part);
+  };
+  const { engine } = await start('three', { snapshot: at('three', 'kubetab.snapshot'), later, after: (retry) => retries.push(retry) });
+  await assert.rejects(engine.fetch('/stack'), /could not be downloaded: there is no network\./);
+  assert.equal((await engine.fetch('/readyz')).status, 200);
+  isOnline = true;
+  retries.at(-1)();
+  assert.match(await (await engine.fetch('/stack')).text(), /^goroutine \d+ \[running\]:\nmain\.stack\([^]*main_js\.go:\d+/);
+  await engine.close();
+});
+
 test('what comes soon comes by itself, and the rest when it is called', async () => {
   const asked = [];
   const later = async (slot, part) => {

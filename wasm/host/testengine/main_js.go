@@ -107,6 +107,7 @@ func handler(s *state) http.Handler {
 	})
 	mux.HandleFunc("GET /caller", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, caller) })
 	mux.HandleFunc("GET /name", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name()) })
+	mux.HandleFunc("GET /stack", func(w http.ResponseWriter, r *http.Request) { w.Write(stack()) })
 	mux.HandleFunc("GET /file", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, file()) })
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("broken invariant") })
@@ -247,6 +248,12 @@ var (
 func name() string {
 	f := file
 	return runtime.FuncForPC(**(**uintptr)(unsafe.Pointer(&f))).Name()
+}
+
+// stack returns the trace of its goroutine.
+func stack() []byte {
+	text := make([]byte, 1<<12)
+	return text[:runtime.Stack(text, false)]
 }
 
 // file returns the file that it is in, as who logs asks.
