@@ -70,10 +70,10 @@ type encoder struct {
 }
 
 // encode makes columns of the records in image, of which zeros are left. Rows are in the order of their addresses. The streams are to
-// be at the address start, which is behind all of them.
+// be at the address start, where neither a record nor anything else is.
 //
-// Errors: rows that overlap, or are not at multiples of 4 from the first one, or of an unknown shape; words that are not zero and have no column;
-// more shapes, columns or words of a shape than there are numbers for.
+// Errors: rows that overlap, or are not at multiples of 4 from the first one, or of an unknown shape; words that are not zero and
+// have no column; more shapes, columns or words of a shape than there are numbers for; no rows.
 func encode(image []byte, rows []row, all shapes, start int) (*columns, error) {
 	e := &encoder{
 		columns: columns{start: start}, image: image, all: all,

@@ -302,6 +302,11 @@ test('what is known of types is put together as the linker has made it, and noth
 });
 
 test('names and lines of functions come with what comes soon: who logs does without, who asks waits', { timeout: 60_000 }, async () => {
+  // But for the names that the runtime compares, with each go statement.
+  const memory = await beginning(await WebAssembly.compile(readFileSync(at('three', 'kubetab.wasm'))));
+  const has = (name) => memory.includes(`\0${name}\0`, 0, 'latin1');
+  assert.deepEqual(['runtime.fatalpanic', 'main.file'].map(has), [true, false]);
+
   let bring;
   const later = (slot, part) => new Promise((resolve) => (bring = async () => resolve(await compiled(part))));
   const { engine, log } = await start('three', { snapshot: at('three', 'kubetab.snapshot'), later });
