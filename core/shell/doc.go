@@ -27,8 +27,8 @@
 //   - node FILE waits while the page of the terminal runs the file in a worker
 //     (scripts.go). The page takes the text, sends what is printed, and ends with
 //     the command. Tests give the shell a real Node (tutorials/play/node.go).
-//   - This package counts jobs itself (jobs.go), because the interpreter does not report
-//     the background commands that it runs.
+//   - What a line puts into the background lasts longer than the line, and is run here
+//     (jobs.go). What a loop, a function or a script does is package bash's.
 //   - Terminals, editors and diff(1) are function variables that wasm/patch adds
 //     to upstream. The native build has upstream unmodified, and is for tests.
 //
@@ -38,7 +38,8 @@
 // limited. All files together have 256 MiB in a tab (wasm/host/files.mjs). A program may
 // hold 64 MiB of what it reads (internal/unix/coreutils). The live objects of the heap may
 // grow by 512 MiB while a line runs (limits.go). Functions may nest 1,000 deep, and 2,000
-// parts of pipelines and jobs may run at once (internal/unix/coreutils). What is nested
+// parts of pipelines and jobs may run at once (internal/unix/coreutils), and 4,096 jobs
+// of a shell. What is nested
 // is bounded, because Go ends the process when a stack is full: scripts
 // (internal/unix/bash), programs of awk, and values of jq (jqdepth.go). kubectl's memory
 // is not counted; the files that it reads are bounded (core/shell/kubectl). A command that

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -18,64 +17,14 @@ import (
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
-// job is a command that was started with an ampersand, as long as the shell
-// remembers it. Those inside of loops, functions and scripts are the
-// interpreter's: they run, and wait waits for them, but they have no number.
-type job struct {
-	number int
-	pid    int    // which no other job of the shell has had
-	text   string // as it was typed, without the ampersand
-	cancel context.CancelCauseFunc
-	done   chan struct{}
-	// code and killed are read after done.
-	code   int
-	killed bool
-}
-
-// errKilled is why a job ends at kill.
-var errKilled = errors.New("killed")
+// What a line puts into the background lasts longer than the line. What stands before an ampersand within a loop, a
+// function or a script is package bash's, and ends with the line at the latest.
 
 // firstProcess is one less than the process number of the first job.
 const firstProcess = 1000
 
-func (j *job) process() string { return strconv.Itoa(j.pid) }
-
-func (j *job) isDone() bool {
-	select {
-	case <-j.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// state is what jobs shows of it.
-func (j *job) state() string {
-	switch {
-	case !j.isDone():
-		return "Running"
-	case j.killed:
-		return "Terminated"
-	case j.code != 0:
-		return fmt.Sprintf("Exit %d", j.code)
-	}
-	return "Done"
-}
-
-// line is the job in a list of bash's. mark says which one fg takes: the last is +.
-func (j *job) line(mark string) string {
-	text := j.text
-	if !j.isDone() {
-		text += " &"
-	}
-	return fmt.Sprintf("[%d]%s  %-24s%s", j.number, mark, j.state(), text)
-}
-
-// inBackground marks the context of a job: the terminal's keys are not for it.
-type inBackground struct{}
-
-// start runs a statement that ends with an ampersand.
-func (k *session) start(stmt *syntax.Stmt) *job {
+// start runs a statement that ends with an ampersand. It returns nil where too much runs.
+func (k *session) start(stmt *syntax.Stmt) *bash.Job {
 	alone := *stmt
 	alone.Background = false
 	// A job without a name is still one.
@@ -87,21 +36,16 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		}
 		return text.String()
 	})
-	ctx, remove := withSpools(context.WithValue(k.life, inBackground{}, true))
-	ctx, cancel := context.WithCancelCause(ctx)
-	j := &job{number: 1, text: strings.TrimSpace(text), cancel: cancel, done: make(chan struct{})}
-	k.mu.Lock()
-	for _, other := range k.jobs {
-		j.number = max(j.number, other.number+1)
+	j := k.jobs.Begin(k.runner, strings.TrimSpace(text))
+	if j == nil {
+		return nil
 	}
-	k.begun++
-	j.pid = firstProcess + k.begun
-	k.jobs = append(k.jobs, j)
-	k.mu.Unlock()
+	ctx, remove := withSpools(k.life)
+	ctx, end := j.Attach(ctx)
 	runner := k.runner.Subshell()
 	go func() {
-		defer cancel(context.Canceled)
-		defer close(j.done)
+		status := coreutils.Aborted
+		defer func() { end(status) }()
 		defer remove()
 		ctx, done := withBudget(ctx, k.stderr)
 		defer done()
@@ -113,16 +57,15 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 		if fault != nil {
 			err = cmp.Or(ctx.Err(), fault)
 		}
-		var status interp.ExitStatus
+		var exit interp.ExitStatus
 		switch {
-		case errors.Is(context.Cause(ctx), errKilled):
-			j.killed, j.code = true, 143
-		case errors.As(err, &status):
-			j.code = int(status)
-		case err != nil:
-			j.code = 1
-			if fault != nil {
-				j.code = coreutils.Aborted
+		case err == nil:
+			status = 0
+		case errors.As(err, &exit):
+			status = int(exit)
+		default:
+			if fault == nil {
+				status = 1
 			}
 			if ctx.Err() == nil {
 				fmt.Fprintf(k.stderr, "bash: %v\n", err)
@@ -133,127 +76,53 @@ func (k *session) start(stmt *syntax.Stmt) *job {
 	return j
 }
 
-// lastJob is the variable that stands for $!, which the interpreter keeps to itself.
-const lastJob = "__last_job"
-
 // background starts a job and says so.
 func (k *session) background(stmt *syntax.Stmt) {
 	j := k.start(stmt)
-	if k.tty != nil {
-		fmt.Fprintf(k.stderr, "[%d] %s\n", j.number, j.process())
+	if j == nil {
+		fmt.Fprintln(k.stderr, "bash: fork: Resource temporarily unavailable")
+		return
 	}
-	assign, err := bash.NewParser().Parse(strings.NewReader(lastJob+"="+j.process()), "")
+	if k.tty != nil {
+		fmt.Fprintf(k.stderr, "[%d] %s\n", j.Number, j)
+	}
+	assign, err := bash.NewParser().Parse(strings.NewReader(bash.LastJob+"="+j.String()), "")
 	if err == nil {
 		_ = k.runner.Run(context.Background(), assign.Stmts[0]) // an assignment to an ordinary variable
 	}
 }
 
-// nameLastJob has $! in a statement mean the last job.
-func nameLastJob(stmt *syntax.Stmt) {
-	syntax.Walk(stmt, func(node syntax.Node) bool {
-		if p, ok := node.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "!" {
-			p.Param.Value, p.Short = lastJob, false
-		}
-		return true
-	})
-}
-
 // notify returns lines for the jobs that have ended since, which are forgotten.
 func (k *session) notify() string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	var b strings.Builder
-	for i, j := range k.jobs {
-		if j.isDone() {
-			b.WriteString(j.line(mark(i, len(k.jobs))) + "\r\n")
+	var ended []*bash.Job
+	for _, j := range k.jobs.List() {
+		if j.IsDone() {
+			b.WriteString(j.Line() + "\r\n")
+			ended = append(ended, j)
 		}
 	}
-	k.forgetLocked((*job).isDone)
+	k.jobs.Forget(ended...)
 	return b.String()
-}
-
-func mark(i, n int) string {
-	switch i {
-	case n - 1:
-		return "+"
-	case n - 2:
-		return "-"
-	}
-	return " "
 }
 
 // endJobs ends those that still run.
 func (k *session) endJobs() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, j := range k.jobs {
-		j.cancel(context.Canceled)
+	for _, j := range k.jobs.List() {
+		j.Kill("HUP")
 	}
-}
-
-// findJob returns the job that %1, %%, %+, %-, %text or a process number means.
-func (k *session) findJob(word string) *job {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	name, isJob := strings.CutPrefix(word, "%")
-	for i, j := range slices.Backward(k.jobs) {
-		switch {
-		case !isJob && j.process() == word,
-			isJob && (name == "" || name == "%" || name == "+") && i == len(k.jobs)-1,
-			isJob && name == "-" && i == max(len(k.jobs)-2, 0),
-			isJob && strconv.Itoa(j.number) == name:
-			return j
-		}
-		if _, err := strconv.Atoi(name); isJob && err != nil && name != "" && strings.HasPrefix(j.text, name) {
-			return j
-		}
-	}
-	return nil
-}
-
-func (k *session) forget(gone *job) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.forgetLocked(func(j *job) bool { return j == gone })
-}
-
-// forgetLocked forgets jobs, but for what wait is to return for them.
-func (k *session) forgetLocked(is func(*job) bool) {
-	k.jobs = slices.DeleteFunc(k.jobs, func(j *job) bool {
-		if !is(j) {
-			return false
-		}
-		if j.isDone() {
-			if k.codes == nil {
-				k.codes = map[string]int{}
-			}
-			k.codes[j.process()] = j.code
-		}
-		return true
-	})
-}
-
-// forgotten returns the code of a job that has ended and been forgotten.
-func (k *session) forgotten(process string) (code int, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	code, ok = k.codes[process]
-	return code, ok
 }
 
 func (k *session) listJobs(c *coreutils.Call) int {
-	k.mu.Lock()
-	jobs := slices.Clone(k.jobs)
-	k.mu.Unlock()
-	for i, j := range jobs {
+	for _, j := range k.jobs.List() {
 		if len(c.Args) > 0 && c.Args[0] == "-p" {
-			fmt.Fprintln(c.Stdout, j.process())
+			fmt.Fprintln(c.Stdout, j)
 			continue
 		}
-		fmt.Fprintln(c.Stdout, j.line(mark(i, len(jobs))))
-		if j.isDone() {
-			k.forget(j)
-		}
+		fmt.Fprintln(c.Stdout, j.Line())
+	}
+	if !slices.Contains(c.Args, "-p") {
+		k.jobs.Forget(k.jobs.List()...)
 	}
 	return 0
 }
@@ -264,26 +133,26 @@ func (k *session) foreground(c *coreutils.Call) int {
 	if j == nil {
 		return 1
 	}
-	fmt.Fprintln(c.Stdout, j.text)
-	defer k.forget(j)
+	fmt.Fprintln(c.Stdout, j.Text)
+	defer k.jobs.Forget(j)
 	select {
-	case <-j.done:
-		return j.code
+	case <-j.Done():
+		return j.Status()
 	case <-c.Done():
-		j.cancel(context.Cause(c))
-		<-j.done
+		j.Kill("INT")
+		<-j.Done()
 		return kubectl.Interrupted
 	}
 }
 
 // namedJob is the job that c names, or the current one; nil when c has been told
 // that there is none.
-func (k *session) namedJob(c *coreutils.Call) *job {
+func (k *session) namedJob(c *coreutils.Call) *bash.Job {
 	word := ""
 	if len(c.Args) > 0 {
 		word = c.Args[0]
 	}
-	j := k.findJob(cmp.Or(word, "%+"))
+	j := k.jobs.Find(cmp.Or(word, "%+"))
 	if j == nil {
 		k.noJob(c, word)
 	}
@@ -305,80 +174,38 @@ func (k *session) resume(c *coreutils.Call) int {
 	if j == nil {
 		return 1
 	}
-	fmt.Fprintf(c.Stderr, "bash: bg: job %d already in background\n", j.number)
+	fmt.Fprintf(c.Stderr, "bash: bg: job %d already in background\n", j.Number)
 	return 0
 }
 
-// waitFor is wait with jobs named.
-func (k *session) waitFor(c *coreutils.Call) int {
-	code := 0
-	for _, word := range c.Args {
-		j := k.findJob(word)
-		if j == nil {
-			earlier, ok := k.forgotten(word)
-			switch {
-			case ok:
-				code = earlier
-				continue
-			case strings.HasPrefix(word, "%"):
-				k.noJob(c, word)
-			default:
-				fmt.Fprintf(c.Stderr, "bash: wait: pid %s is not a child of this shell\n", word)
-			}
-			code = 127
-			continue
-		}
-		select {
-		case <-j.done:
-			code = j.code
-			k.forget(j)
-		case <-c.Done():
-			return kubectl.Interrupted
-		}
-	}
-	return code
-}
-
-// waitForAll returns when all jobs have ended, or ctx has.
-func (k *session) waitForAll(ctx context.Context) {
-	k.mu.Lock()
-	jobs := slices.Clone(k.jobs)
-	k.mu.Unlock()
-	for _, j := range jobs {
-		select {
-		case <-j.done:
-			k.forget(j)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// kill ends jobs. All signals do, but 0, which only asks.
+// kill sends signals to jobs, and to what else the shells of this machine have in the background.
 func (k *session) kill(c *coreutils.Call) int {
-	args, ask := c.Args, false
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		ask = args[0] == "-0"
-		if (args[0] == "-s" || args[0] == "-n") && len(args) > 1 {
-			args = args[1:]
-		}
-		args = args[1:]
+	signal, words, err := bash.ParseKill(c.Args)
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "bash: kill: %v\n", err)
+		return 1
 	}
-	if len(args) == 0 {
+	if signal == "l" {
+		fmt.Fprintln(c.Stdout, strings.Join(bash.SignalNames(), " "))
+		return 0
+	}
+	if len(words) == 0 {
 		fmt.Fprintln(c.Stderr, "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]")
 		return 2
 	}
 	code := 0
-	for _, word := range args {
-		j := k.findJob(word)
+	for _, word := range words {
+		j := k.jobs.Find(word)
 		switch {
 		case j == nil && strings.HasPrefix(word, "%"):
 			code = k.noJob(c, word)
-		case j == nil || j.isDone():
+			continue
+		case j == nil:
+			j = k.processes.Find(word)
+		}
+		if j == nil || !j.Kill(signal) {
 			fmt.Fprintf(c.Stderr, "bash: kill: (%s) - No such process\n", word)
 			code = 1
-		case !ask:
-			j.cancel(errKilled)
 		}
 	}
 	return code

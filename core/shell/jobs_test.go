@@ -44,6 +44,12 @@ func TestJobs(t *testing.T) {
 	s.sees(`(?s)\[1\] 1005\n.*~ \$ $`)
 	s.types("wait 1004; echo $?; rm go\r")
 	s.sees(`(?s)\n7\n.*~ \$ $`)
+
+	// Within functions, loops and scripts, too.
+	s.types("f() { sleep 60 & kill $!; wait $!; echo f$? $!; }; f; for i in 1 2; do sleep 60 & done; kill $!; wait $!; echo l$?; kill %1\r")
+	s.sees(`(?s)\nf143 1006\nl143\n.*~ \$ $`)
+	s.types("bash -c 'sleep 60 & p=$!; trap \"kill $p; wait $p; echo s\\$? $p\" EXIT; sleep 60 & kill $(jobs -p | tail -n 1); wait -n; echo n$?'\r")
+	s.sees(`(?s)\nn143\ns143 1009\n.*~ \$ $`)
 }
 
 // TestSubstitutionInJob: what <(command) is in a job is there as long as the job,

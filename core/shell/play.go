@@ -18,7 +18,7 @@ type Session struct {
 // NewSession begins a session in the home folder; what its commands print goes to out. Errors: the files that it starts
 // with cannot be made.
 func (s *Shell) NewSession(out io.Writer) (*Session, error) {
-	k, err := s.newSession("", nil, strings.NewReader(""), out, out, nil, nil)
+	k, err := s.newSession("", nil, nil, strings.NewReader(""), out, out, nil, nil)
 	if err != nil {
 		return nil, err
 	}

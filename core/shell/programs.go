@@ -26,7 +26,7 @@ func init() {
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
 		"node":   (*session).node,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
-		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "wait": (*session).waitFor,
+		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill,
 		bash.Spool: (*session).spool,
 	}
 }

@@ -89,7 +89,7 @@ func (s *Shell) enter(ctx context.Context, name, dir string) (*named, error) {
 		}
 	}
 	n := &named{name: name, lines: 1, turn: make(chan struct{}, 1)}
-	k, err := s.newSession(dir, nil, strings.NewReader(""), &n.stdout, &n.stderr, nil, nil)
+	k, err := s.newSession(dir, nil, nil, strings.NewReader(""), &n.stdout, &n.stderr, nil, nil)
 	if err != nil {
 		return nil, err
 	}

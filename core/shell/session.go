@@ -41,20 +41,19 @@ type session struct {
 		context string
 	}
 
-	life context.Context // of jobs: that of the terminal, or of the command line
+	life      context.Context // of jobs: that of the terminal, or of the command line
+	jobs      *bash.Jobs
+	processes *bash.Processes // of this shell and of those that it runs
 
 	mu      sync.Mutex
 	context string // for kubectl; empty means the kubeconfig's
 	history []string
-	jobs    []*job         // in the order of their numbers
-	begun   int            // jobs so far, for their process numbers
-	codes   map[string]int // of jobs that are forgotten, by process number, for wait
 }
 
 // newSession returns a shell in dir. Its variables are env, or those that a
-// shell starts with if env is empty. It fails when the files that a shell starts
+// shell starts with if env is empty; processes are those of the shell that runs it, if one does. It fails when the files that a shell starts
 // with cannot be made, and when dir does not exist.
-func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stderr io.Writer, env, params []string) (*session, error) {
+func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, stdin io.Reader, stdout, stderr io.Writer, env, params []string) (*session, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
@@ -67,7 +66,10 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
-	k := &session{shell: s, tty: t, stdin: stdin, stdout: stdout, stderr: stderr}
+	if processes == nil {
+		processes = bash.NewProcesses(firstProcess)
+	}
+	k := &session{shell: s, tty: t, stdin: stdin, stdout: stdout, stderr: stderr, jobs: processes.Jobs(), processes: processes}
 	if env == nil {
 		env = []string{
 			"HOME=" + s.config.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color",
@@ -76,7 +78,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, stdin io.Reader, stdout, stde
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
-		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: files{},
+		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: files{}, Jobs: k.jobs,
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := files{}.Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
@@ -160,6 +162,7 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 		return bash.Run(coreutils.Stepwise(ctx), runner, stmt)
 	})
 	if fault != nil {
+		k.jobs.Move(runner, before)
 		k.runner = before
 		return cmp.Or(ctx.Err(), fault)
 	}
@@ -220,12 +223,7 @@ func parse(script, name string, vars bash.Variables) (*syntax.File, error) {
 	}
 	r, err := absent.Attempt(func() (r result) {
 		fault := coreutils.Survive(func() {
-			if r.file, r.err = bash.Parse(script, name, vars); r.err != nil {
-				return
-			}
-			for _, stmt := range r.file.Stmts {
-				nameLastJob(stmt)
-			}
+			r.file, r.err = bash.Parse(script, name, vars)
 		})
 		r.err = errors.Join(r.err, fault)
 		return r
@@ -253,14 +251,6 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
 			return coreutils.Read(hc.Stderr, stdin, args), nil
 		}
-	case "wait":
-		if len(args) > 1 && k.tracksJobs() {
-			return append([]string{"/usr/bin/wait"}, args[1:]...), nil
-		}
-		k.waitForAll(ctx) // and the interpreter for its own
-		if ctx.Err() != nil {
-			return []string{"false"}, nil
-		}
 	case "kill", "fg", "bg", "jobs", "history":
 		return append([]string{"/usr/bin/" + args[0]}, args[1:]...), nil
 	}
@@ -269,7 +259,7 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 
 // input is what a command reads that no pipe and no file feeds.
 func (k *session) input(ctx context.Context) io.Reader {
-	if ctx.Value(inBackground{}) != nil {
+	if bash.InJob(ctx) {
 		return strings.NewReader("")
 	}
 	if k.stdin == nil && k.tty != nil {
@@ -277,10 +267,6 @@ func (k *session) input(ctx context.Context) io.Reader {
 	}
 	return k.stdin
 }
-
-// tracksJobs reports whether the session runs statements one by one, and not a
-// script as a whole.
-func (k *session) tracksJobs() bool { return k.life != nil }
 
 // exec runs what is neither a builtin nor a function.
 func (k *session) exec(ctx context.Context, args []string) error {
@@ -405,7 +391,7 @@ func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string
 		fmt.Fprintf(c.Stderr, "%s: %s\n", zero, syntaxError(err))
 		return 2
 	}
-	child, err := k.shell.newSession(c.Dir, nil, c.Stdin, c.Stdout, c.Stderr, env, params)
+	child, err := k.shell.newSession(c.Dir, nil, k.processes, c.Stdin, c.Stdout, c.Stderr, env, params)
 	if err != nil {
 		return c.Fail("%v", err)
 	}

@@ -76,7 +76,7 @@ func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
 	}
 	t := &terminal{tty: tty.New(body.Columns, body.Rows), ended: make(chan struct{}), interrupt: make(chan struct{})}
 	out := t.tty.Output()
-	k, err := s.newSession(body.Directory, t.tty, nil, out, out, nil, nil)
+	k, err := s.newSession(body.Directory, t.tty, nil, nil, out, out, nil, nil)
 	if err != nil {
 		t.tty.Close()
 		return nil, err

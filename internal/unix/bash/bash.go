@@ -27,8 +27,8 @@ type Files interface {
 	ReadDir(name string) ([]fs.DirEntry, error)
 }
 
-// Config is what a shell is made of. All fields but Options, Params, Interactive and
-// Executable are required.
+// Config is what a shell is made of. All fields but Options, Params, Interactive, Executable
+// and Wait are required.
 type Config struct {
 	// Dir is the absolute path of the directory that the shell starts in. Nobody asks
 	// the machine whether it is there.
@@ -52,6 +52,10 @@ type Config struct {
 	Spool func(ctx context.Context) (name string, err error)
 	// Files are what globs, cd and test look at.
 	Files Files
+	// Jobs notes what the shell puts into the background. Their numbers are what $! is.
+	Jobs *Jobs
+	// Wait runs the builtin wait. Nil means Jobs.Wait, which nothing interrupts.
+	Wait func(ctx context.Context, args []string) error
 	// Executable says whether a file may be executed, for `test -x` and cd. Nil means
 	// that its mode must have one of the three bits.
 	Executable func(fs.FileInfo) bool
@@ -64,6 +68,10 @@ func New(c Config) (*interp.Runner, error) {
 	if executable == nil {
 		executable = func(info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
 	}
+	wait := c.Wait
+	if wait == nil {
+		wait = func(ctx context.Context, args []string) error { return c.Jobs.Wait(ctx, args, nil) }
+	}
 	params := append(append([]string{}, c.Options...), "--")
 	return interp.New(
 		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
@@ -72,8 +80,13 @@ func New(c Config) (*interp.Runner, error) {
 		interp.StdIO(nil, c.Stdout, untraced{c.Stderr}),
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
-			if isPart(args) || isOutputs(args) {
+			switch {
+			case isPart(args), isOutputs(args):
 				return args, nil // what it runs is seen
+			case args[0] == runs:
+				return args, nil
+			case args[0] == begin:
+				return c.Jobs.begun(ctx, args), nil
 			}
 			args, err := c.Call(ctx, args)
 			if err != nil || len(args) == 0 {
@@ -83,11 +96,15 @@ func New(c Config) (*interp.Runner, error) {
 		}),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return func(ctx context.Context, args []string) error {
-				if isPart(args) {
+				switch {
+				case isPart(args):
 					return runPart(ctx, args)
-				}
-				if isOutputs(args) {
+				case isOutputs(args):
 					return runOutputs(ctx, c.Spool, args)
+				case args[0] == runs:
+					return c.Jobs.run(ctx, args)
+				case args[0] == waits:
+					return wait(ctx, args[1:])
 				}
 				return c.Exec(ctx, args)
 			}

@@ -48,7 +48,7 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 	both := locked.NewWriter(&out)
 	var mu sync.Mutex
 	c := bash.Config{
-		Dir: "/desk", Stdout: both, Stderr: both, Files: files,
+		Dir: "/desk", Stdout: both, Stderr: both, Files: files, Jobs: bash.NewProcesses(0).Jobs(),
 		Call: func(_ context.Context, args []string) ([]string, error) { return args, nil },
 		Exec: func(_ context.Context, args []string) error {
 			mu.Lock()

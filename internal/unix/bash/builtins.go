@@ -64,6 +64,8 @@ func tame(ctx context.Context, args []string) []string {
 			}
 		}
 		return with(mended...)
+	case "wait":
+		return append([]string{waits}, rest...)
 	case "source", ".":
 		if len(rest) > 0 && !strings.HasPrefix(rest[0], sourced) {
 			return with(append([]string{sourced + rest[0]}, rest[1:]...)...)
@@ -165,14 +167,11 @@ func mendedText(text, name string, vars Variables) (string, error) {
 	if err != nil {
 		return "", refusal{err}
 	}
-	if !libraryRecovers {
-		found, err := apart(file)
-		if err != nil {
-			return "", refusal{err}
-		}
-		changed = changed || found
+	found, err := apart(file)
+	if err != nil {
+		return "", refusal{err}
 	}
-	if !changed {
+	if !changed && !found {
 		return text, nil
 	}
 	var mended strings.Builder

@@ -24,6 +24,7 @@ type Variables interface {
 //   - ${a[i-1]} becomes ${a["i-1"]} where a is an associative array, and ${a[$((i-1))]} where it is not known to be one.
 //   - [[ -v $name ]] is false where the name is empty.
 //   - A loop that counts ends when its condition says so, see loop.
+//   - $! becomes a variable, see [Jobs].
 //   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
 //     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
@@ -87,6 +88,9 @@ func (m *mender) visit(node syntax.Node) bool {
 	case *syntax.Word:
 		m.substitute(node)
 	case *syntax.ParamExp:
+		if node.Param != nil && node.Param.Value == "!" {
+			node.Param.Value, node.Short, m.changed = LastJob, false, true
+		}
 		if node.Index != nil && node.Param != nil {
 			node.Index = m.index(node.Param.Value, node.Index)
 		}

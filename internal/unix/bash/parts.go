@@ -18,7 +18,12 @@ import (
 // program that the interpreter asks Config.Exec for. The program has the interpreter's own eval run the part, in the same
 // shell and on the same goroutine, and survives it:
 //
-//	$x | sort &    __parts '$x | sort' &  ──▶  eval "__part '$x' | sort"
+//	$x | sort  ──▶  __part '$x' | sort
+//
+// What stands before an ampersand becomes one in any case, because the interpreter's jobs have no numbers, and cannot be
+// ended each by itself ([Jobs]):
+//
+//	$x | sort &  ──▶  { __begin '$x | sort' $?; __job $__last_job & }
 //
 // What differs is what prints a tree: declare -f shows these calls, and so does a trace (set -x) that is written to
 // a pipe or a file.
@@ -33,10 +38,8 @@ const (
 // status coreutils.Aborted, as SIGABRT would, if the part has a goroutine of its own; it reaches the caller otherwise.
 // Run changes the tree.
 func Run(ctx context.Context, runner *interp.Runner, node syntax.Node) error {
-	if !libraryRecovers {
-		if _, err := apart(node); err != nil {
-			return err
-		}
+	if _, err := apart(node); err != nil {
+		return err
 	}
 	return runner.Run(ctx, node)
 }
@@ -44,17 +47,13 @@ func Run(ctx context.Context, runner *interp.Runner, node syntax.Node) error {
 // apart has the parts of a tree be calls of programs, and reports whether there are any. It fails where the tree cannot be
 // printed.
 func apart(node syntax.Node) (found bool, err error) {
-	call := func(stmt *syntax.Stmt) *syntax.CallExpr {
+	text := func(stmt *syntax.Stmt) *syntax.Word {
 		found = true
-		program, text := part, ""
-		if hasParts(stmt) {
-			program = parts
-		}
+		text := ""
 		if err == nil {
 			text, err = printed(stmt)
 		}
-		word := &syntax.Word{Parts: quoted(text)}
-		return &syntax.CallExpr{Args: []*syntax.Word{literal(program), word}}
+		return &syntax.Word{Parts: quoted(text)}
 	}
 	// Of a | b | c, the interpreter runs a | b on a goroutine, and a on another one.
 	var command func(stmt *syntax.Stmt) *syntax.Stmt
@@ -66,7 +65,11 @@ func apart(node syntax.Node) (found bool, err error) {
 			pipe.X, pipe.Y = command(pipe.X), command(pipe.Y)
 			return stmt
 		}
-		return &syntax.Stmt{Position: stmt.Position, Cmd: call(stmt)}
+		program := part
+		if hasParts(stmt) {
+			program = parts
+		}
+		return &syntax.Stmt{Position: stmt.Position, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(program), text(stmt)}}}
 	}
 	syntax.Walk(node, func(node syntax.Node) bool {
 		switch node := node.(type) {
@@ -74,10 +77,14 @@ func apart(node syntax.Node) (found bool, err error) {
 			if (node.Background || node.Disown) && !isCall(node.Cmd) {
 				alone := *node
 				alone.Background, alone.Disown = false, false
-				node.Cmd, node.Negated, node.Redirs = call(&alone), false, nil
+				words := []*syntax.Word{literal(begin), text(&alone), variable("?")}
+				*node = syntax.Stmt{Position: node.Position, Cmd: &syntax.Block{Stmts: []*syntax.Stmt{
+					{Position: node.Position, Cmd: &syntax.CallExpr{Args: words}},
+					{Position: node.Position, Background: true, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(runs), variable(LastJob)}}},
+				}}}
 			}
 		case *syntax.BinaryCmd:
-			if isPipe(node) {
+			if isPipe(node) && !libraryRecovers {
 				node.X = command(node.X)
 			}
 		}
@@ -98,7 +105,7 @@ func isCall(cmd syntax.Command) bool {
 		return false
 	}
 	name := call.Args[0].Lit()
-	return name == part || name == parts || name == output
+	return name == part || name == parts || name == output || name == begin || name == runs
 }
 
 func hasParts(stmt *syntax.Stmt) bool {
@@ -108,7 +115,7 @@ func hasParts(stmt *syntax.Stmt) bool {
 		case *syntax.Stmt:
 			found = found || node.Background || node.Disown
 		case *syntax.BinaryCmd:
-			found = found || isPipe(node)
+			found = found || isPipe(node) && !libraryRecovers
 		}
 		return !found
 	})
@@ -188,6 +195,10 @@ func trapped(ctx context.Context, text string) string {
 	return parts + " " + word
 }
 
+func variable(name string) *syntax.Word {
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: name}}}}
+}
+
 // isPart reports whether a command is one of the programs that run parts.
 func isPart(args []string) bool { return args[0] == part || args[0] == parts }
 
@@ -196,7 +207,7 @@ func isPart(args []string) bool { return args[0] == part || args[0] == parts }
 type untraced struct{ io.Writer }
 
 func (u untraced) Write(b []byte) (int, error) {
-	for _, program := range []string{part, output} { // and those whose names begin so
+	for _, program := range []string{part, output, begin, runs, LastJob} { // and those whose names begin so
 		if strings.HasPrefix(string(b[:min(len(b), len("+ ")+len(program))]), "+ "+program) {
 			return len(b), nil
 		}

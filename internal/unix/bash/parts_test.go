@@ -25,7 +25,7 @@ func TestPartsSurvive(t *testing.T) {
 		`for i in 1; do ` + panics + ` & wait $!; echo $?; done`:                                         said + "134\n",
 		`( ` + panics + ` & wait )`:                                                                      said,
 		panics + ` & wait; echo on`:                                                                      said + "on\n",
-		`{ trap '` + panics + `' EXIT; exit 3; } & wait $!; echo $?`:                                     said + "3\n",
+		`{ trap '` + panics + `' EXIT; exit 3; } & wait $!; echo $?`:                                     said + "134\n",
 		`{ echo a | { ` + panics + ` | :; } | :; } & wait; echo on`:                                      said + "on\n",
 		`: | { trap '` + panics + `' ERR; false; } | :; echo on`:                                         said + "on\n",
 		`trap '` + panics + ` | :' EXIT`:                                                                 said,

@@ -184,10 +184,8 @@ func runOutput(ctx context.Context, text string) error {
 
 // runnable returns the text of a tree for the interpreter's own eval.
 func runnable(file *syntax.File) (string, error) {
-	if !libraryRecovers {
-		if _, err := apart(file); err != nil {
-			return "", err
-		}
+	if _, err := apart(file); err != nil {
+		return "", err
 	}
 	return printed(file.Stmts...)
 }

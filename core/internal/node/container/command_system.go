@@ -3,16 +3,18 @@ package container
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // systemCommands are about the system, processes and time.
 var systemCommands = map[string]func(*call) int{
 	"hostname": hostname, "id": id, "whoami": whoami,
-	"uname": uname, "ps": ps, "kill": kill, "nproc": nproc, "free": free, "uptime": uptime,
+	"uname": uname, "ps": ps, "kill": kill, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
 	"clear": nothing, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": offline, "apk": offline, "apt": offline,
 	"top": top, "tty": ttyCommand,
 }
@@ -94,10 +96,31 @@ func ttyCommand(k *call) int {
 	return 0
 }
 
+// shownProcess is the number of a process that is not in the background. The others come after it.
+const shownProcess = 7
+
 func ps(k *call) int {
+	line := func(number int, command string) {
+		fmt.Fprintf(k.Stdout, "%5d root      0:00 %s\n", number, command)
+	}
 	fmt.Fprintln(k.Stdout, "PID   USER     TIME  COMMAND")
-	fmt.Fprintf(k.Stdout, "    1 root      0:00 %s\n", strings.Join(k.session.c.argv, " "))
-	fmt.Fprintf(k.Stdout, "%5d root      0:00 %s\n", 7, strings.Join(append([]string{k.Name}, k.Args...), " "))
+	line(1, strings.Join(k.session.c.argv, " "))
+	line(shownProcess, strings.Join(append([]string{k.Name}, k.Args...), " "))
+	for _, job := range k.session.c.root().processes.Running() {
+		line(job.Process, job.Text)
+	}
+	return 0
+}
+
+// jobs lists what the shell has put into the background.
+func jobs(k *call) int {
+	for _, job := range k.session.jobs.List() {
+		if slices.Contains(k.Args, "-p") {
+			fmt.Fprintln(k.Stdout, job)
+		} else {
+			fmt.Fprintln(k.Stdout, job.Line())
+		}
+	}
 	return 0
 }
 
@@ -115,31 +138,31 @@ func uptime(k *call) int {
 	return 0
 }
 
-// kill sends a signal. Only the container's first process can get one; SIGKILL
-// from inside does not reach it, as the kernel has it.
+// kill sends a signal: to the container's first process, which SIGKILL from inside does not reach, as the kernel has it,
+// and to what shells have in the background.
 func kill(k *call) int {
-	signal := "TERM"
-	args := k.Args
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		name := strings.TrimPrefix(args[0], "-")
-		if name == "s" && len(args) > 1 {
-			name, args = args[1], args[1:]
-		}
-		signal = strings.TrimPrefix(strings.ToUpper(name), "SIG")
-		if named, ok := signalNumbers[signal]; ok {
-			signal = named
-		}
-		args = args[1:]
+	signal, words, err := bash.ParseKill(k.Args)
+	if err != nil {
+		return k.Fail("%v", err)
 	}
-	code := 0
-	for _, pid := range args {
-		switch {
-		case pid == "1" && signal != "KILL" && signal != "0":
-			root := k.session.c.root()
-			root.Signal(signal)
-		case pid == "1":
-		default:
-			code = k.Fail("can't kill pid %s: No such process", pid)
+	if signal == "l" {
+		fmt.Fprintln(k.Stdout, strings.Join(bash.SignalNames(), " "))
+		return 0
+	}
+	code, root := 0, k.session.c.root()
+	for _, word := range words {
+		if word == "1" {
+			if signal != "KILL" && signal != "0" {
+				root.Signal(signal)
+			}
+			continue
+		}
+		job := k.session.jobs.Find(word)
+		if job == nil {
+			job = root.processes.Find(word)
+		}
+		if job == nil || !job.Kill(signal) {
+			code = k.Fail("can't kill pid %s: No such process", word)
 		}
 	}
 	return code

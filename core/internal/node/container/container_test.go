@@ -192,6 +192,11 @@ func TestSignals(t *testing.T) {
 			{"trap 'exit 7' TERM; while true; do sleep 1; done & echo up; wait; echo after", "", 7},
 			{"trap 'exit 7' TERM; nginx > /dev/null & echo up; wait; echo after", "", 7},
 			{"trap 'echo bye' TERM; sleep 1 & echo up; wait; echo $?; (exit 4) & wait $!; echo $?", "bye\n143\n4\n", 0},
+			// What ends what it has begun, as an entrypoint does.
+			{"trap 'kill $p; wait $p; echo $?; exit 3' TERM; sleep 1000 & p=$!; echo up; wait $p; echo after", "143\n", 3},
+			{"trap 'kill $(jobs -p)' TERM; nginx > /dev/null & nginx > /dev/null & echo up; wait; wait; echo after", "after\n", 0},
+			{"(trap 'echo no' TERM); trap 'kill -INT %1' TERM; while :; do sleep 1; done & echo up; wait; wait %1; echo $?", "130\n", 0},
+			{"trap 'kill -9 $!' TERM; sleep 1000 & sleep 2000 & echo up; wait -n; wait -n; echo $?; ps | tail -n 1", "137\n    8 root      0:00 sleep 1000\n", 0},
 		} {
 			b := run(t, "nginx", "sh", "-c", test.script)
 			b.step(t, b.main.isWaiting)
@@ -223,6 +228,31 @@ func TestSignals(t *testing.T) {
 			t.Error("it ended twice")
 		}
 	})
+}
+
+// What a script has put into the background is seen, and ended, by who looks into the container.
+func TestProcessesOfAContainer(t *testing.T) {
+	b := run(t, "busybox", "sh", "-c", "sleep 1000 & { sleep 2000; } & echo up; wait $!; echo $?; wait %1; echo $?")
+	b.step(t, b.main.isWaiting)
+	exec := func(script string) (printed string) {
+		t.Helper()
+		var out bytes.Buffer
+		if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, nil, &out, &out, false); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got, want := exec("ps | tail -n 2; jobs; kill -0 8 9 && kill 9; kill 10; sleep 5 & kill $!; wait $!; echo $?"),
+		"    8 root      0:00 sleep 1000\n    9 root      0:00 { sleep 2000; }\nkill: can't kill pid 10: No such process\n143\n"; got != want {
+		t.Errorf("prints %q, want %q", got, want)
+	}
+	b.step(t, func() bool { return b.Log.Tail(9, 1000) == "up\n143\n" })
+	if got := exec("kill -KILL 8"); got != "" {
+		t.Errorf("prints %q", got)
+	}
+	if got := b.output(); got != "up\n143\n137\n" {
+		t.Errorf("log %q", got)
+	}
 }
 
 // Images of programs have an entrypoint that starts what it is given.

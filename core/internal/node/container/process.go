@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
 // Network is what a container sees of the others. Its methods are called from
@@ -69,8 +71,10 @@ type Container struct {
 	env    []string
 	brief  bool
 	tree   func() *Tree
-	ctx    context.Context // ends when the container does
-	cancel context.CancelFunc
+	// processes are what its shells have in the background.
+	processes *bash.Processes
+	ctx       context.Context // ends when the container does
+	cancel    context.CancelFunc
 
 	mu       sync.Mutex
 	exited   bool
@@ -83,7 +87,7 @@ type Container struct {
 // Start starts a container, which ends with ctx at the latest. The error is a
 // NotFoundError.
 func Start(ctx context.Context, cfg Config) (*Container, error) {
-	c := &Container{cfg: cfg, Log: NewLog(cfg.Clock), Started: cfg.Clock.Now(), argv: cfg.Argv}
+	c := &Container{cfg: cfg, Log: NewLog(cfg.Clock), Started: cfg.Clock.Now(), argv: cfg.Argv, processes: bash.NewProcesses(shownProcess)}
 	if len(c.argv) == 0 {
 		c.argv = cfg.Image.Argv
 	}

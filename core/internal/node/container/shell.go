@@ -37,6 +37,8 @@ type session struct {
 	stdout, stderr io.Writer
 	tty            bool
 
+	jobs *bash.Jobs
+
 	mu       sync.Mutex
 	top      *interp.Runner    // runs the script; traps are its, and not those of its subshells
 	traps    map[string]string // by signal, without SIG
@@ -53,7 +55,7 @@ func newSession(c *Container, stdout, stderr io.Writer) *session {
 	if stderr != stdout {
 		errs = locked.NewWriter(stderr)
 	}
-	return &session{c: c, stdout: out, stderr: errs, traps: map[string]string{}}
+	return &session{c: c, stdout: out, stderr: errs, jobs: c.root().processes.Jobs(), traps: map[string]string{}}
 }
 
 // run runs a command line and returns its exit code. A fault of the interpreter ends the
@@ -240,6 +242,7 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 					err = contain(ctx, memory, runner, stmt)
 				}
 				if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
+					s.jobs.Move(runner, before)
 					runner = before
 					s.setRunner(runner)
 				}
@@ -299,7 +302,7 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
-		Call: s.call, Exec: s.exec, Spool: s.emptySpool, Files: ownFiles{s.c},
+		Call: s.call, Exec: s.exec, Spool: s.emptySpool, Files: ownFiles{s.c}, Jobs: s.jobs, Wait: s.wait,
 		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return files{s.c.tree()}.Open(name, flag, perm)
 		},
@@ -358,24 +361,19 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []string) ([]string, error) {
 	switch args[0] {
 	case "trap":
-		return s.trap(args), nil
+		return s.trap(ctx, args), nil
 	case "read":
-		if hc.Stdin == nil && s.stdin != nil {
+		if hc.Stdin == nil && s.stdin != nil && !bash.InJob(ctx) {
 			return coreutils.Read(hc.Stderr, s.stdin, args), nil
 		}
-	case "wait":
-		return append([]string{bash.WaitCommand}, args[1:]...), nil
-	case "kill": // a builtin that the interpreter knows only by name
-		return append([]string{"/bin/kill"}, args[1:]...), nil
+	case "kill", "jobs": // builtins that the interpreter knows only by name
+		return append([]string{"/bin/" + args[0]}, args[1:]...), nil
 	}
 	return args, nil
 }
 
 // exec runs what is neither a builtin nor a function.
 func (s *session) exec(ctx context.Context, args []string) error {
-	if args[0] == bash.WaitCommand {
-		return s.wait(ctx, args[1:])
-	}
 	hc := bash.HandlerCtx(ctx)
 	if !coreutils.Arguable(args) {
 		fmt.Fprintf(hc.Stderr, "sh: %s: %s\n", args[0], coreutils.TooLong)
@@ -402,7 +400,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
 	if k.Stdin == nil {
-		if k.Stdin = s.stdin; k.Stdin == nil {
+		if k.Stdin = s.stdin; k.Stdin == nil || bash.InJob(ctx) {
 			k.Stdin = strings.NewReader("")
 		}
 	}

@@ -3,7 +3,6 @@ package container
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -52,7 +51,7 @@ func (s *session) pendingBodies() string {
 
 // trap remembers the traps of signals and leaves those of EXIT and ERR to the
 // interpreter.
-func (s *session) trap(args []string) []string {
+func (s *session) trap(ctx context.Context, args []string) []string {
 	if len(args) < 3 || strings.HasPrefix(args[1], "-") && args[1] != "-" {
 		return args
 	}
@@ -60,13 +59,11 @@ func (s *session) trap(args []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range args[2:] {
-		signal := strings.TrimPrefix(strings.ToUpper(name), "SIG")
-		if number, ok := signalNumbers[signal]; ok {
-			signal = number
-		}
-		switch signal {
-		case "EXIT", "0", "ERR":
+		signal, err := bash.Signal(name)
+		switch {
+		case err != nil || signal == "0": // EXIT, ERR, and what is none
 			kept = append(kept, name)
+		case !bash.CalledBy(ctx, s.top): // signals come to the shell itself
 		default:
 			if args[1] == "-" {
 				delete(s.traps, signal)
@@ -81,23 +78,16 @@ func (s *session) trap(args []string) []string {
 	return kept
 }
 
-var signalNumbers = map[string]string{"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM"}
-
 // trapped returns the status of what a trapped signal has ended.
 func trapped(signal string) interp.ExitStatus {
-	for number, name := range signalNumbers {
-		if name == signal {
-			n, _ := strconv.Atoi(number)
-			return interp.ExitStatus(128 + n)
-		}
-	}
-	return 128
+	number, _ := bash.SignalNumber(signal)
+	return interp.ExitStatus(128 + number)
 }
 
 // wait is the builtin, which a trapped signal ends.
 func (s *session) wait(ctx context.Context, args []string) error {
 	if !bash.CalledBy(ctx, s.top) {
-		return bash.Wait(ctx, args, nil)
+		return s.jobs.Wait(ctx, args, nil)
 	}
 	s.mu.Lock()
 	interrupted := make(chan struct{})
@@ -107,7 +97,7 @@ func (s *session) wait(ctx context.Context, args []string) error {
 		s.waiting = interrupted
 	}
 	s.mu.Unlock()
-	err := bash.Wait(ctx, args, interrupted)
+	err := s.jobs.Wait(ctx, args, interrupted)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = nil
