@@ -54,9 +54,23 @@ type frames struct {
 	left    int64  // byLength: bytes that the event still lacks, -1 before its length is known
 	length  []byte // byLength: of the four bytes, those that have come
 
-	last  []frame
-	held  int // bytes in last
-	count int64
+	events []frame // the last of them from first on
+	first  int
+	held   int // bytes of these
+	count  int64
+	latest *latest
+}
+
+// latest is the event that was kept last. Upstream encodes an event once for all who watch, so that most of them are given the
+// same bytes.
+type latest struct{ data []byte }
+
+// keep returns a copy of data, which is to be kept and not changed.
+func (l *latest) keep(data []byte) []byte {
+	if !bytes.Equal(l.data, data) {
+		l.data = bytes.Clone(data)
+	}
+	return l.data
 }
 
 // frame is one event; data is nil when it was too large to keep.
@@ -66,9 +80,13 @@ type frame struct {
 	data []byte
 }
 
-func newFrames(by framing, limit int, keep bool) *frames {
-	return &frames{by: by, limit: limit, keep: keep, left: -1}
+// newFrames returns frames of a stream of which nothing has come. Those of streams with the same events share l.
+func newFrames(by framing, limit int, keep bool, l *latest) *frames {
+	return &frames{by: by, limit: limit, keep: keep, left: -1, latest: l}
 }
+
+// last returns what is kept, oldest first.
+func (f *frames) last() []frame { return f.events[f.first:] }
 
 // add reads on and returns by how much the bytes that are kept have grown.
 func (f *frames) add(data []byte, at int64) (grown int) {
@@ -90,7 +108,11 @@ func (f *frames) stepLine(data []byte, at int64) []byte {
 		f.take(data)
 		return nil
 	}
-	f.take(data[:end])
+	if f.keep && !f.over && len(f.partial) == 0 && end <= f.limit {
+		f.partial = f.latest.keep(data[:end])
+	} else {
+		f.take(data[:end])
+	}
 	f.complete(at)
 	return data[end+1:]
 }
@@ -131,22 +153,26 @@ func (f *frames) complete(at int64) {
 	case f.deliver != nil:
 		f.deliver(f.partial)
 	case f.keep:
-		f.last = append(f.last, frame{f.count, at, f.partial})
+		f.events = append(f.events, frame{f.count, at, f.partial})
 		f.held += len(f.partial)
 	}
 	f.partial, f.over = nil, false
-	drop := 0
-	for len(f.last)-drop > mostFrames || f.held > f.limit {
-		f.held -= len(f.last[drop].data)
-		drop++
+	for len(f.events)-f.first > mostFrames || f.held > f.limit {
+		f.held -= len(f.events[f.first].data)
+		f.events[f.first] = frame{}
+		f.first++
 	}
-	f.last = f.last[drop:]
+	if f.first > len(f.events)/2 { // the place of those that are gone is used again
+		n := copy(f.events, f.events[f.first:])
+		clear(f.events[n:])
+		f.events, f.first = f.events[:n], 0
+	}
 }
 
 // close gives up what is kept and returns how much it was. What comes later is kept again.
 func (f *frames) close() int {
 	n := f.held + len(f.partial)
 	f.over = f.over || len(f.partial) > 0
-	f.last, f.held, f.partial = nil, 0, nil
+	f.events, f.first, f.held, f.partial = nil, 0, 0, nil
 	return n
 }

@@ -221,7 +221,7 @@ func (l *Log) head(e *entry, status int, header http.Header) {
 		if strings.Contains(e.ContentType, "protobuf") {
 			by = byLength
 		}
-		e.frames = newFrames(by, l.options.BodyBytes, !e.Internal)
+		e.frames = newFrames(by, l.options.BodyBytes, !e.Internal, &l.latest)
 		if header.Get("Content-Encoding") == "gzip" {
 			e.gunzip = newGunzipper()
 		}

@@ -24,7 +24,8 @@ type Log struct {
 	lastID    int64
 	change    int64 // counts every change of an entry
 	held      int   // bytes of bodies
-	followers map[chan struct{}]struct{}
+	followers []chan struct{}
+	latest    latest
 
 	subscribers map[*Subscriber]struct{}
 
@@ -42,7 +43,7 @@ func New(o Options) *Log {
 	if o.TotalBytes <= 0 {
 		o.TotalBytes = 4 << 20
 	}
-	return &Log{options: o, followers: map[chan struct{}]struct{}{}, subscribers: map[*Subscriber]struct{}{}}
+	return &Log{options: o, subscribers: map[*Subscriber]struct{}{}}
 }
 
 // Forget drops all requests that have ended: what the start of an engine asked of itself is nobody's history.
@@ -133,7 +134,7 @@ func (l *Log) hold(e *entry, n int) {
 func (l *Log) touch(e *entry) {
 	l.change++
 	e.change = l.change
-	for wake := range l.followers {
+	for _, wake := range l.followers {
 		select {
 		case wake <- struct{}{}:
 		default: // woken already
@@ -180,11 +181,11 @@ func (l *Log) find(id int64) *entry {
 func (l *Log) follow() (wake chan struct{}, stop func()) {
 	wake = make(chan struct{}, 1)
 	l.mu.Lock()
-	l.followers[wake] = struct{}{}
+	l.followers = append(l.followers, wake)
 	l.mu.Unlock()
 	return wake, func() {
 		l.mu.Lock()
-		delete(l.followers, wake)
+		l.followers = slices.DeleteFunc(l.followers, func(other chan struct{}) bool { return other == wake })
 		l.mu.Unlock()
 	}
 }

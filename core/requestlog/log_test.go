@@ -267,7 +267,7 @@ func TestFramesHoweverTheyAreCut(t *testing.T) {
 	for _, by := range []framing{byLine, byLength} {
 		for seed := range uint64(50) {
 			random := rand.New(rand.NewPCG(seed, 1))
-			f, held, next := newFrames(by, limit, true), 0, 0
+			f, held, next := newFrames(by, limit, true, &latest{}), 0, 0
 			for rest := join(by); len(rest) > 0; {
 				n := min(1+random.IntN(40), len(rest))
 				held += f.add(rest[:n], 1)
@@ -275,7 +275,7 @@ func TestFramesHoweverTheyAreCut(t *testing.T) {
 				if held != f.held+len(f.partial) || f.held > limit || len(f.partial) > limit {
 					t.Fatalf("held %d, kept %d and %d", held, f.held, len(f.partial))
 				}
-				for _, got := range f.last {
+				for _, got := range f.last() {
 					want := sent[got.seq-1]
 					if len(want) > limit {
 						want = nil
@@ -290,6 +290,26 @@ func TestFramesHoweverTheyAreCut(t *testing.T) {
 				t.Fatalf("by %d, seed %d: %d events", by, seed, f.count)
 			}
 		}
+	}
+}
+
+// An event that many watch is in memory once, and streams that go on for ever take no more room.
+func TestEventsAreKeptOnce(t *testing.T) {
+	var shared latest
+	one, other := newFrames(byLine, 1<<20, true, &shared), newFrames(byLine, 1<<20, true, &shared)
+	event := []byte("added 000\n")
+	for i := range 1000 {
+		copy(event[6:], fmt.Sprintf("%03d", i))
+		one.add(event, int64(i))
+		other.add(event, int64(i))
+	}
+	for i, f := range one.last() {
+		if want := fmt.Sprintf("added %03d", 800+i); string(f.data) != want || &f.data[0] != &other.last()[i].data[0] {
+			t.Fatalf("event %d is %q, want %q, and the other's is %q", f.seq, f.data, want, other.last()[i].data)
+		}
+	}
+	if n, room := len(one.last()), cap(one.events); n != mostFrames || room > 4*mostFrames {
+		t.Errorf("%d events are kept, in room for %d", n, room)
 	}
 }
 

@@ -155,7 +155,7 @@ func (l *Log) serveEvents(w http.ResponseWriter, r *http.Request, id int64) {
 		var news []frame
 		if e.frames != nil {
 			e.frames.keep = true // of a component's watch from now on
-			for _, f := range e.frames.last {
+			for _, f := range e.frames.last() {
 				if f.seq > seen {
 					news = append(news, f)
 				}

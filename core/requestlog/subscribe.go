@@ -119,7 +119,7 @@ func (l *Log) deliverBytes(e *entry, data []byte, at int64) {
 			continue
 		}
 		if s.frames == nil {
-			s.frames = newFrames(e.frames.by, s.to.BodyBytes, true)
+			s.frames = newFrames(e.frames.by, s.to.BodyBytes, true, &l.latest)
 			s.frames.deliver = func(event []byte) { l.deliverTo(e, s, PartEvent, event) }
 		}
 		s.frames.add(data, at)
