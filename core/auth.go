@@ -30,6 +30,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac"
 
 	"github.com/kubetab/kubetab/core/people"
+	"github.com/kubetab/kubetab/internal/goroutine"
 )
 
 // tokenCacheTTL is how long a token that was good stays good, as in
@@ -80,7 +81,11 @@ func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccert
 			return &authenticator.Response{User: cfg.DefaultUser, Audiences: auds}, true, nil
 		}))
 	}
-	return union.NewFailOnError(known, unknown), nil
+	either := union.NewFailOnError(known, unknown)
+	return authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
+		goroutine.Room() // upstream's filter for timeouts has begun one, and most of the work comes after this
+		return either.AuthenticateRequest(r)
+	}), nil
 }
 
 // authenticateInProcess knows the requests of clients in this process. One that

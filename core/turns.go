@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/endpoints/responsewriter"
+
+	"github.com/kubetab/kubetab/internal/goroutine"
 )
 
 const (
@@ -56,6 +58,7 @@ func newTurns() *turns {
 // when its answer begins: a watch goes on for minutes from there.
 func (t *turns) wrap(next http.Handler, isInside bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		goroutine.Room() // there are two dozen handlers from here to the storage
 		queue := t.of(r, isInside)
 		if queue == nil {
 			next.ServeHTTP(w, r)

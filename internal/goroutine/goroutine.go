@@ -1,5 +1,6 @@
-// Package goroutine tells the numbers of goroutines, for code of upstream's that is called back without being told for whom: kubectl's
-// handler of fatal errors is one variable for all commands.
+// Package goroutine has what package runtime keeps to itself: the numbers of goroutines, for code of upstream's that is called
+// back without being told for whom (kubectl's handler of fatal errors is one variable for all commands), and room on their
+// stacks.
 package goroutine
 
 // Number returns the number of the calling goroutine, which no other one has or will have.
