@@ -88,7 +88,7 @@ func TestJobs(t *testing.T) {
 		// A job goes on when what has begun it is ended.
 		`{ { told; hang; } & hang; } & heard; kill 1; wait 1; echo $?; kill 2 && ended 2`:                                             "143\n",
 		`(exit 3); echo $? & wait; trap 'echo no' EXIT; { trap 'echo bye' EXIT; } & wait; trap - EXIT; set -e; false & wait; echo $?`: "3\nbye\n0\n",
-		"{ hang\nhang\n} & jobs; kill %1":                                                                                             "[1]+  Running                 { ... &\n",
+		"{ hang\nhang\n} & jobs; kill %1": "[1]+  Running                 { ... &\n",
 		// The names of the programs are nobody's.
 		`__begin; __begin "" 0; __job; __job 1; echo on`: "on\n",
 		`set -e; false & wait; echo on`:                  "on\n",
