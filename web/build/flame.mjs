@@ -3,7 +3,7 @@
 //   node web/build/flame.mjs [--rounds 300] [--rate 5] [WHAT...]
 //
 // WHAT is start (a visit of who was here before, until the cluster is ready), get or create (of ConfigMaps by fetch, one
-// after the other), watches (2,000 begun at once), or a line for the terminal, which is played three times: the first time
+// after the other), watches (2,000 begun at once), fan-out (events for 200 watches, see load.mjs), or a line for the terminal, which is played three times: the first time
 // costs what was never called.
 //
 // Run it in the folder of the project, built, with build/flame/names.json (make flame writes it). Of each WHAT and each
@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { launch } from './chromium.mjs';
+import { measureFanOut } from './load.mjs';
 import { serveNative } from './native.mjs';
 
 const { values, positionals } = parseArgs({
@@ -29,7 +30,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const rate = Number(values.rate);
 if (!(rounds > 0 && rate > 0)) {
-  console.error('usage: flame [--rounds 300] [--rate 5] [start|get|create|watches|LINE...]');
+  console.error('usage: flame [--rounds 300] [--rate 5] [start|get|create|watches|fan-out|LINE...]');
   process.exit(2);
 }
 const whats = positionals.length
@@ -83,6 +84,10 @@ async function look(what, page) {
   if (what === 'watches') {
     const profiles = await page.profile(rate, () => page.evaluate(beginWatches, 2000));
     await report(what, profiles);
+    return;
+  }
+  if (what === 'fan-out') {
+    await report(what, await page.profile(rate, () => measureFanOut(page)));
     return;
   }
   if (what !== 'get' && what !== 'create') {

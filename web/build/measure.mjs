@@ -33,6 +33,8 @@ console.log(JSON.stringify({ visits: results, load, fanOut, module, files }, nul
 async function visit(profile, loaded = false) {
   const page = await launch(profile);
   try {
+    // A browser that has just been started has pages of its own to load, which takes both processors.
+    await new Promise((resolve) => setTimeout(resolve, 4000));
     const began = Date.now();
     await page.goto(url);
     const readyz = await page.evaluate(async () => {
