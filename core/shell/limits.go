@@ -33,6 +33,7 @@ var (
 
 // budget ends a line, or a job, that takes too much.
 type budget struct {
+	began  time.Time
 	end    func(error) // says why, once
 	memory *coreutils.Memory
 
@@ -48,7 +49,7 @@ type budgetKey struct{}
 // left in the background goes on with the context.
 func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	b := &budget{}
+	b := &budget{began: time.Now()}
 	var once sync.Once
 	b.end = func(err error) {
 		once.Do(func() {
@@ -124,6 +125,17 @@ func ownedByLine(ctx context.Context) (release func()) {
 		return func() {}
 	}
 	return b.memory.Own(func(err error) { go b.end(err) }) // which may wait for the screen
+}
+
+// lineHurries is how long somebody waits for a line before it has to leave the thread to the API server. A cluster that goes on
+// after a reload is busy for one or two seconds, in which the first line would get a turn each 24 ms.
+const lineHurries = time.Second
+
+// hurries has the goroutine that ownedByLine was called by run among all others while the line of ctx is new.
+func hurries(ctx context.Context) {
+	if b, _ := ctx.Value(budgetKey{}).(*budget); b != nil {
+		absent.Hurry(b.began.Add(lineHurries))
+	}
 }
 
 // overspent reports whether the line of ctx was ended because it took too much, or

@@ -158,6 +158,7 @@ func (k *session) statement(ctx context.Context, stmt *syntax.Stmt) error {
 	runner, before := k.runner, k.runner.Subshell()
 	err, fault := attend(ctx, linePatience, func() error {
 		defer ownedByLine(ctx)()
+		hurries(ctx)
 		defer endsWith(ctx)()
 		return bash.Run(coreutils.Stepwise(ctx), runner, stmt)
 	})

@@ -16,6 +16,7 @@ package absent
 import (
 	"fmt"
 	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -33,6 +34,10 @@ type owner struct {
 	mark    uint64
 	fail    func(error)
 	account any // what the goroutine's memory counts for, see Account
+	// Of a program:
+	isProgram bool
+	hurries   time.Time   // until then it runs before others, see Hurry
+	slows     *time.Timer // ends that
 }
 
 // behind is kubetabBehindMark of runtime/lock_js.go, of wasm/patch.
@@ -82,22 +87,54 @@ func Serve() (release func()) {
 	case o == nil: // the program has ended
 		setLabel(nil)
 		return func() {}
-	case o.mark == 0:
+	case !o.isProgram:
 		return func() {}
 	}
 	return Own(o.fail)
 }
 
+// Hurry has the program that owns the calling goroutine, and those that it starts, run among all others until a time, and not
+// behind them: somebody waits for it, and it is new. It does nothing natively, and where the owner is no program.
+func Hurry(until time.Time) {
+	if !resumable {
+		return
+	}
+	owners.mu.Lock()
+	o := owners.at[label()]
+	owners.mu.Unlock()
+	if o != nil && o.isProgram {
+		o.hurry(until)
+	}
+}
+
+// hurry is for the goroutine that has made o the owner. It must not hold owners.mu: what it calls may have to be waited for.
+func (o *owner) hurry(until time.Time) {
+	if o.slows != nil {
+		o.slows.Stop()
+	}
+	o.hurries, o.mark = until, behind
+	if left := time.Until(until); left > 0 {
+		o.mark = 0
+		o.slows = time.AfterFunc(left, func() { o.mark = behind })
+	}
+}
+
 // OwnFor is Own for a program, which may have an account of its own. Programs run behind all other goroutines: they calculate
 // for as long as they like, and share what time the API server leaves them, which is a third where it has always something to
-// do.
+// do. A program of one that hurries hurries, too.
 func OwnFor(fail func(error), account any) (release func()) {
-	return own(&owner{mark: behind, fail: fail, account: account})
+	return own(&owner{mark: behind, fail: fail, account: account, isProgram: true})
 }
 
 func own(o *owner) (release func()) {
 	if !resumable {
 		return func() {}
+	}
+	owners.mu.Lock()
+	former := owners.at[label()]
+	owners.mu.Unlock()
+	if former != nil && o.isProgram {
+		o.hurry(former.hurries)
 	}
 	owners.mu.Lock()
 	owners.at[unsafe.Pointer(o)] = o
@@ -107,6 +144,9 @@ func own(o *owner) (release func()) {
 		owners.mu.Lock()
 		delete(owners.at, unsafe.Pointer(o))
 		owners.mu.Unlock()
+		if o.slows != nil {
+			o.slows.Stop()
+		}
 		setLabel(nil)
 	}
 }

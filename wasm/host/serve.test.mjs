@@ -38,6 +38,17 @@ test('programs run behind all others, and not never', async () => {
   assert.equal(await run.ended, 0);
 });
 
+test('a program that hurries runs among all others, and so do those that it starts, until its time is over', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const { hurried, hurrying, later } = await (await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)).json();
+  // On a machine that has slept there was no time to hurry in.
+  if (hurried) for (const ran of hurrying) assert.ok(ran > 20, `a program ran ${ran} times of a hundred`);
+  for (const ran of later) assert.ok(ran < 20, `a program ran ${ran} times of a hundred when its time was over`);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('whatever keeps the engine busy, requests get through, and so does a cancel', async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));

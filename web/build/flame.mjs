@@ -16,7 +16,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { launch } from './chromium.mjs';
+import { launchSettled } from './chromium.mjs';
 import { measureFanOut } from './load.mjs';
 import { serveNative } from './native.mjs';
 
@@ -59,7 +59,7 @@ try {
 }
 
 async function visit(act) {
-  const page = await launch(profile);
+  const page = await launchSettled(profile);
   try {
     await act(page);
   } finally {

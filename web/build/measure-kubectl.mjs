@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { launch } from './chromium.mjs';
+import { launchSettled } from './chromium.mjs';
 import { serveNative } from './native.mjs';
 
 const { values } = parseArgs({
@@ -85,7 +85,7 @@ if (values.json) {
 }
 
 async function visit(act) {
-  const page = await launch(profile);
+  const page = await launchSettled(profile);
   try {
     await page.goto(server.url);
     await page.evaluate(async () => {

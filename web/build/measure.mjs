@@ -7,7 +7,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { launch } from './chromium.mjs';
+import { launchSettled } from './chromium.mjs';
 import { measureFanOut, measureLoad } from './load.mjs';
 
 const [url, rounds = '1'] = process.argv.slice(2);
@@ -31,10 +31,8 @@ console.log(JSON.stringify({ visits: results, load, fanOut, module, files }, nul
 
 /** Milliseconds from the start of the navigation until /readyz is ok, and what the engine says of its own start. */
 async function visit(profile, loaded = false) {
-  const page = await launch(profile);
+  const page = await launchSettled(profile);
   try {
-    // A browser that has just been started has pages of its own to load, which takes both processors.
-    await new Promise((resolve) => setTimeout(resolve, 4000));
     const began = Date.now();
     await page.goto(url);
     const readyz = await page.evaluate(async () => {

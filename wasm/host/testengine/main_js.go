@@ -155,6 +155,7 @@ func handleBusy(mux *http.ServeMux) {
 		}
 	})
 	mux.HandleFunc("GET /behind", runBehind)
+	mux.HandleFunc("GET /hurrying", runHurrying)
 	// What knows no context, and takes years: its owner ends with the request, and it with its owner.
 	mux.HandleFunc("GET /owned/{with}", func(w http.ResponseWriter, r *http.Request) {
 		work := map[string]func(){
@@ -223,6 +224,47 @@ func runBehind(w http.ResponseWriter, _ *http.Request) {
 	for before := ran.Load(); !ranSince(before); {
 		runtime.Gosched()
 	}
+}
+
+// runHurrying tells how often a program that hurries ran while the request gave way a hundred times, how often one did that it
+// has started, and how often both did when their time was over.
+func runHurrying(w http.ResponseWriter, _ *http.Request) {
+	var first, second atomic.Int32
+	var over atomic.Bool
+	defer over.Store(true)
+	calculates := func(ran *atomic.Int32) {
+		for !over.Load() {
+			ran.Add(1)
+			for began := time.Now(); time.Since(began) < time.Millisecond; {
+			}
+			runtime.Gosched()
+		}
+	}
+	until := time.Now().Add(time.Second)
+	go func() {
+		defer absent.OwnFor(func(error) {}, nil)()
+		absent.Hurry(until)
+		go func() {
+			defer absent.OwnFor(func(error) {}, nil)()
+			calculates(&second)
+		}()
+		calculates(&first)
+	}()
+	for first.Load() == 0 || second.Load() == 0 {
+		runtime.Gosched()
+	}
+	givesWay := func() (int32, int32) {
+		one, other := first.Load(), second.Load()
+		for range 100 {
+			runtime.Gosched()
+		}
+		return first.Load() - one, second.Load() - other
+	}
+	one, other := givesWay()
+	hurried := time.Now().Before(until)
+	time.Sleep(time.Until(until) + 10*time.Millisecond)
+	oneLater, otherLater := givesWay()
+	fmt.Fprintf(w, `{"hurried": %t, "hurrying": [%d, %d], "later": [%d, %d]}`, hurried, one, other, oneLater, otherLater)
 }
 
 // answering makes a call to JavaScript that JavaScript answers by a call into Go, and panics when that was lost.
