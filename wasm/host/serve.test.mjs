@@ -33,7 +33,8 @@ test('programs run behind all others, and not never', async () => {
   await until('it listens', () => run.stdout.includes('\n'));
   const beside = await (await fetch(`${run.stdout.trim().split(' ')[1]}/behind`)).json();
   // One for each 24 ms that others could always run: kubetabBehindNS of runtime/lock_js.go, of wasm/patch.
-  for (const [whose, { took, ran }] of Object.entries(beside)) assert.ok(ran <= took / 24 + 1, `${ran} programs ran in ${took} ms beside ${whose}`);
+  for (const [whose, { took, ran }] of Object.entries(beside))
+    assert.ok(ran <= took / 24 + 1, `${ran} programs ran in ${took} ms beside ${whose}`);
   run.child.kill('SIGTERM');
   assert.equal(await run.ended, 0);
 });
@@ -41,10 +42,14 @@ test('programs run behind all others, and not never', async () => {
 test('a program that hurries runs among all others, and so do those that it starts, until its time is over', async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));
-  const { hurried, hurrying, later } = await (await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)).json();
+  const { hurried, hurrying, later } = await (
+    await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)
+  ).json();
   // On a machine that has slept there was no time to hurry in.
-  if (hurried) for (const ran of hurrying) assert.ok(ran > 20, `a program ran ${ran} times of a hundred`);
-  for (const ran of later) assert.ok(ran < 20, `a program ran ${ran} times of a hundred when its time was over`);
+  if (hurried)
+    for (const ran of hurrying) assert.ok(ran > 20, `a program ran ${ran} times of a hundred`);
+  for (const ran of later)
+    assert.ok(ran < 20, `a program ran ${ran} times of a hundred when its time was over`);
   run.child.kill('SIGTERM');
   assert.equal(await run.ended, 0);
 });
@@ -54,7 +59,18 @@ test('whatever keeps the engine busy, requests get through, and so does a cancel
   await until('it listens', () => run.stdout.includes('\n'));
   const url = run.stdout.trim().split(' ')[1];
   const ask = (path) => fetch(url + path, { signal: AbortSignal.timeout(30_000) });
-  for (const work of ['allocating', 'large', 'recursion', 'collecting', 'files', 'answering', 'logging', 'goroutines', 'calls', 'searches']) {
+  for (const work of [
+    'allocating',
+    'large',
+    'recursion',
+    'collecting',
+    'files',
+    'answering',
+    'logging',
+    'goroutines',
+    'calls',
+    'searches',
+  ]) {
     const abort = new AbortController();
     let busy = 0;
     const ended = [1, 2, 3].map(async () => {
@@ -83,7 +99,10 @@ test('what only calculates ends with its owner', async () => {
     assert.equal(await (await fetch(`${url}/busy`)).text(), '1');
     abort.abort();
     await assert.rejects(response.text(), { name: 'AbortError' });
-    await until(`nobody is at the ${work}`, async () => (await (await fetch(`${url}/busy`)).text()) === '0');
+    await until(
+      `nobody is at the ${work}`,
+      async () => (await (await fetch(`${url}/busy`)).text()) === '0',
+    );
   }
   run.child.kill('SIGTERM');
   assert.equal(await run.ended, 0);

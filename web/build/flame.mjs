@@ -30,7 +30,9 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const rate = Number(values.rate);
 if (!(rounds > 0 && rate > 0)) {
-  console.error('usage: flame [--rounds 300] [--rate 5] [start|get|create|watches|fan-out|LINE...]');
+  console.error(
+    'usage: flame [--rounds 300] [--rate 5] [start|get|create|watches|fan-out|LINE...]',
+  );
   process.exit(2);
 }
 const whats = positionals.length
