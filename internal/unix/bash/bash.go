@@ -5,6 +5,7 @@
 //	                              │ each simple command: Config.Call and tame, which may replace it
 //	                              ├─ builtins and functions: the interpreter's own
 //	                              ├─ programs: Config.Exec
+//	                              ├─ what stands before an ampersand: Config.Jobs
 //	                              └─ redirections, globs, cd, test: Config.Open, Config.Files
 package bash
 

@@ -186,6 +186,7 @@ func (j *Job) endLocked(status int) {
 	if j.status = status; j.signal != 0 {
 		j.status = 128 + j.signal
 	}
+	j.script = "" // a long one would be remembered with the job
 	close(j.done)
 	j.releaseLocked()
 }
