@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/interp"
@@ -114,16 +113,7 @@ func (k *session) endJobs() {
 }
 
 func (k *session) listJobs(c *coreutils.Call) int {
-	for _, j := range k.jobs.List() {
-		if len(c.Args) > 0 && c.Args[0] == "-p" {
-			fmt.Fprintln(c.Stdout, j)
-			continue
-		}
-		fmt.Fprintln(c.Stdout, j.Line())
-	}
-	if !slices.Contains(c.Args, "-p") {
-		k.jobs.Forget(k.jobs.List()...)
-	}
+	k.jobs.Show(c.Stdout, c.Args)
 	return 0
 }
 
@@ -195,15 +185,10 @@ func (k *session) kill(c *coreutils.Call) int {
 	}
 	code := 0
 	for _, word := range words {
-		j := k.jobs.Find(word)
 		switch {
-		case j == nil && strings.HasPrefix(word, "%"):
+		case strings.HasPrefix(word, "%") && k.jobs.Find(word) == nil:
 			code = k.noJob(c, word)
-			continue
-		case j == nil:
-			j = k.processes.Find(word)
-		}
-		if j == nil || !j.Kill(signal) {
+		case !k.jobs.Kill(word, signal):
 			fmt.Fprintf(c.Stderr, "bash: kill: (%s) - No such process\n", word)
 			code = 1
 		}

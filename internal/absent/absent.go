@@ -130,11 +130,13 @@ func own(o *owner) (release func()) {
 	if !resumable {
 		return func() {}
 	}
-	owners.mu.Lock()
-	former := owners.at[label()]
-	owners.mu.Unlock()
-	if former != nil && o.isProgram {
-		o.hurry(former.hurries)
+	if o.isProgram {
+		owners.mu.Lock()
+		former := owners.at[label()]
+		owners.mu.Unlock()
+		if former != nil {
+			o.hurry(former.hurries)
+		}
 	}
 	owners.mu.Lock()
 	owners.at[unsafe.Pointer(o)] = o

@@ -82,10 +82,8 @@ func New(c Config) (*interp.Runner, error) {
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
 			switch {
-			case isPart(args), isOutputs(args):
+			case isPart(args), isOutputs(args), args[0] == runs:
 				return args, nil // what it runs is seen
-			case args[0] == runs:
-				return args, nil
 			case args[0] == begin:
 				return c.Jobs.begun(ctx, args), nil
 			}

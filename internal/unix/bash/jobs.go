@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -99,7 +100,7 @@ type Job struct {
 	attached bool
 	pending  int // jobs that it has begun, and that have not attached
 	cancel   context.CancelCauseFunc
-	forget   func() bool // has nobody end it when what has begun it is ended
+	stop     func() bool // has nobody end it when what has begun it is ended
 	status   int         // after done
 	signal   int         // that has ended it; zero is for none
 }
@@ -158,8 +159,8 @@ func (j *Job) Attach(ctx context.Context) (_ context.Context, end func(status in
 
 // begunLocked says that the job needs the context of what has begun it no more.
 func (j *Job) begunLocked() {
-	if j.forget != nil {
-		j.forget()
+	if j.stop != nil {
+		j.stop()
 	}
 	if j.parent != nil {
 		j.parent.pending--
@@ -276,6 +277,33 @@ func (j *Job) Line() string {
 		text += " &"
 	}
 	return fmt.Sprintf("[%d]%s  %-24s%s", j.Number, mark, j.State(), text)
+}
+
+// Kill sends a signal of [Signal] to the job that Find finds, or to a process of another shell. It reports whether there is
+// one.
+func (j *Jobs) Kill(word, signal string) bool {
+	job := j.Find(word)
+	if job == nil {
+		job = j.processes.Find(word)
+	}
+	return job != nil && job.Kill(signal)
+}
+
+// Show is the builtin jobs: it lists the jobs, or with -p their process numbers. Those whose end it tells are forgotten.
+func (j *Jobs) Show(w io.Writer, args []string) {
+	list, numbers := j.List(), slices.Contains(args, "-p")
+	var ended []*Job
+	for _, job := range list {
+		if numbers {
+			fmt.Fprintln(w, job)
+			continue
+		}
+		if job.IsDone() {
+			ended = append(ended, job)
+		}
+		fmt.Fprintln(w, job.Line())
+	}
+	j.Forget(ended...)
 }
 
 // List returns the jobs that the shell remembers, in the order of their begin.
@@ -397,7 +425,7 @@ func (j *Jobs) begun(ctx context.Context, args []string) []string {
 		job.parent.pending++
 	}
 	// A shell that is ended now does not come to what runs the job.
-	job.forget = context.AfterFunc(ctx, func() {
+	job.stop = context.AfterFunc(ctx, func() {
 		if j.processes.mu.Lock(); !job.attached {
 			job.attached = true
 			job.begunLocked()

@@ -3,7 +3,6 @@ package container
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,13 +113,7 @@ func ps(k *call) int {
 
 // jobs lists what the shell has put into the background.
 func jobs(k *call) int {
-	for _, job := range k.session.jobs.List() {
-		if slices.Contains(k.Args, "-p") {
-			fmt.Fprintln(k.Stdout, job)
-		} else {
-			fmt.Fprintln(k.Stdout, job.Line())
-		}
-	}
+	k.session.jobs.Show(k.Stdout, k.Args)
 	return 0
 }
 
@@ -157,11 +150,7 @@ func kill(k *call) int {
 			}
 			continue
 		}
-		job := k.session.jobs.Find(word)
-		if job == nil {
-			job = root.processes.Find(word)
-		}
-		if job == nil || !job.Kill(signal) {
+		if !k.session.jobs.Kill(word, signal) {
 			code = k.Fail("can't kill pid %s: No such process", word)
 		}
 	}

@@ -195,7 +195,7 @@ func TestSignals(t *testing.T) {
 			// What ends what it has begun, as an entrypoint does.
 			{"trap 'kill $p; wait $p; echo $?; exit 3' TERM; sleep 1000 & p=$!; echo up; wait $p; echo after", "143\n", 3},
 			{"trap 'kill $(jobs -p)' TERM; nginx > /dev/null & nginx > /dev/null & echo up; wait; wait; echo after", "after\n", 0},
-			{"(trap 'echo no' TERM); trap 'kill -INT %1' TERM; while :; do sleep 1; done & echo up; wait; wait %1; echo $?", "130\n", 0},
+			{"trap 'kill -INT %1' TERM; (trap 'echo no' TERM); while :; do sleep 1; done & echo up; wait; wait %1; echo $?", "130\n", 0},
 			{"trap 'kill -9 $!' TERM; sleep 1000 & sleep 2000 & echo up; wait -n; wait -n; echo $?; ps | tail -n 1", "137\n    8 root      0:00 sleep 1000\n", 0},
 		} {
 			b := run(t, "nginx", "sh", "-c", test.script)
