@@ -39,17 +39,14 @@ test('programs run behind all others, and not never', async () => {
   assert.equal(await run.ended, 0);
 });
 
-test('a program that hurries runs among all others, and so do those that it starts, until its time is over', async () => {
+test('a program that hurries runs among all others, and so do those that it starts, until its time is over', {
+  timeout: 60_000,
+}, async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));
-  const { hurried, hurrying, later } = await (
-    await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)
-  ).json();
-  // On a machine that has slept there was no time to hurry in.
-  if (hurried)
-    for (const ran of hurrying) assert.ok(ran > 20, `a program ran ${ran} times of a hundred`);
-  for (const ran of later)
-    assert.ok(ran < 20, `a program ran ${ran} times of a hundred when its time was over`);
+  const times = await (await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)).json();
+  for (const [who, ran] of Object.entries(times))
+    assert.ok(ran > 20, `${who} ran ${ran} times of a hundred`);
   run.child.kill('SIGTERM');
   assert.equal(await run.ended, 0);
 });

@@ -255,6 +255,16 @@ func TestProcessesOfAContainer(t *testing.T) {
 	}
 }
 
+// A job must not take what the script is to read.
+func TestJobsReadNothing(t *testing.T) {
+	b := run(t, "busybox", "sleep", "1000")
+	var out bytes.Buffer
+	script := "cat & wait; read a & wait; read a; echo $a; cat"
+	if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, strings.NewReader("one\ntwo\n"), &out, &out, false); err != nil || out.String() != "one\ntwo\n" {
+		t.Errorf("prints %q, %v", out.String(), err)
+	}
+}
+
 // Images of programs have an entrypoint that starts what it is given.
 func TestEntrypointScripts(t *testing.T) {
 	for _, test := range []struct{ name, image, args, want string }{
