@@ -62,7 +62,7 @@ func TestRequestsTakeTurns(t *testing.T) {
 		"a controller does not wait to read":   {from("GET", pods, userAgent(controllerManager)), 10 * time.Millisecond, 500},
 		"who asks how the server is":           {from("GET", "/readyz", "Mozilla/5.0"), 10 * time.Millisecond, 500},
 		"the server does not wait for itself":  {from("POST", pods, userAgent(apiServerAgent)), 10 * time.Millisecond, 500},
-		"what waits for others loses its turn": {from("POST", pods, "kubectl/v1.37.0"), time.Hour, 500},
+		"what waits for others loses its turn": {from("POST", pods, userAgent(kubelet)), time.Hour, 500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -134,6 +134,73 @@ func TestWriteThatEndsBeforeItsTurn(t *testing.T) {
 			t.Error("the write behind it was not made")
 		}
 	})
+}
+
+// A client's request that waits long says so in a warning, and one that waits too long is refused: it is not made, and
+// its client is told when to come again. A component waits as long as it takes.
+func TestLongWaits(t *testing.T) {
+	const (
+		takes       = 400 * time.Millisecond // of each write, so that nobody loses a turn
+		longWarning = `299 - "this API server is asked for more than it can do: the request waited for 4.0 seconds until others had been served"`
+	)
+	for name, test := range map[string]struct {
+		agent   string
+		waited  string        // in milliseconds, on its way here
+		before  time.Duration // what others take first
+		code    int
+		retry   string
+		warning string
+	}{
+		"not long":              {"kubectl/v1.37.0", "", 4 * takes, http.StatusOK, "", ""},
+		"long":                  {"kubectl/v1.37.0", "", 10 * takes, http.StatusOK, "", longWarning},
+		"long, on its way":      {"kubectl/v1.37.0", "4000", 0, http.StatusOK, "", longWarning},
+		"long, altogether":      {"kubectl/v1.37.0", "1200", 7 * takes, http.StatusOK, "", longWarning},
+		"too long, on its way":  {"kubectl/v1.37.0", "15000", 0, http.StatusTooManyRequests, "15", ""},
+		"too long, altogether":  {"kubectl/v1.37.0", "14000", 3 * takes, http.StatusTooManyRequests, "15", ""},
+		"nobody knows how long": {"kubectl/v1.37.0", "-1", 0, http.StatusOK, "", ""},
+		"too long":              {"kubectl/v1.37.0", "", 50 * takes, http.StatusTooManyRequests, "15", ""},
+		"a component's, long":   {userAgent(kubelet), "20000", 50 * takes, http.StatusOK, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var made atomic.Bool
+				h := newTurns().wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/asked" {
+						made.Store(true)
+						return
+					}
+					time.Sleep(takes) // by the clock of the test
+				}), true)
+				write := func(path, waited string) *httptest.ResponseRecorder {
+					r := httptest.NewRequest("POST", path, nil)
+					r.Header.Set("User-Agent", test.agent)
+					if waited != "" {
+						r.Header.Set(waitedHeader, waited)
+					}
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					return w
+				}
+				var done sync.WaitGroup
+				for range int(test.before/takes) * turnsPerThread * runtime.GOMAXPROCS(0) {
+					done.Go(func() { write("/before", "") })
+				}
+				synctest.Wait()
+				began := time.Now()
+				w := write("/asked", test.waited)
+				if waited := time.Since(began); waited > test.before || test.agent == "kubectl/v1.37.0" && waited > longestWait {
+					t.Errorf("answered after %v", waited)
+				}
+				done.Wait()
+				if w.Code != test.code || made.Load() != (test.code == http.StatusOK) {
+					t.Errorf("answered with %d, made %v, want %d", w.Code, made.Load(), test.code)
+				}
+				if retry, warning := w.Header().Get("Retry-After"), w.Header().Get("Warning"); retry != test.retry || warning != test.warning {
+					t.Errorf("Retry-After %q, Warning %q", retry, warning)
+				}
+			})
+		})
+	}
 }
 
 // slowBody tells when its first byte is asked for, and has none until proceed is closed.

@@ -1,5 +1,5 @@
 import { unavailable } from '../client/status';
-import type { BeginRequest, ToExchange } from '../protocol';
+import type { BeginRequest, HeaderPair, ToExchange } from '../protocol';
 import { Acknowledged, acknowledges } from './acknowledged';
 import { Answer } from './answer';
 import type { Outbox } from './outbox';
@@ -33,13 +33,17 @@ export class Requests {
     const { theirs, turns } = this.#of(outbox);
     const { method, url, headers, body, window } = message;
     const told = acknowledges(method, url) ? new Acknowledged(outbox, this.#caughtUp) : outbox;
+    const asked = performance.now();
     const request: InFlight = {
       id,
       engine,
       outbox,
       answer: new Answer(message.id, told),
       theirId: message.id,
-      begin: () => engine.request(id, method, url, headers.flat().join('\n'), body, window),
+      begin: () => {
+        const lines = [...headers, ...waited(performance.now() - asked)].flat().join('\n');
+        engine.request(id, method, url, lines, body, window);
+      },
     };
     this.#live.set(id, request);
     theirs.set(message.id, request);
@@ -142,6 +146,11 @@ export class Requests {
   #giveBack(request: InFlight): void {
     this.#parties.get(request.outbox)?.turns.giveBack(request);
   }
+}
+
+/** Says to the API server how long a request waited for its turn, if that was a second or more: see core/turns.go. */
+function waited(ms: number): HeaderPair[] {
+  return ms < 1000 ? [] : [['Kubetab-Waited', `${Math.round(ms)}`]];
 }
 
 /**

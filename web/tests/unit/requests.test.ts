@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Outbox } from '../../src/engine/outbox';
 import { Requests } from '../../src/engine/requests';
 import type { KubetabEngine } from '../../src/engine/seam';
@@ -137,6 +137,29 @@ test('a crowd of one party waits for its turns, and another party does not', asy
   await new Promise((done) => setImmediate(done));
   expect(begun()).toEqual([...first, 10]);
   expect(requests.count).toBe(1);
+});
+
+test('the API server hears how long a request waited, if that was long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const { calls, requests, begin } = setUp();
+    const party = new Party();
+    for (let i = 1; i <= 24; i++) begin(party, i, null, 'GET', '/api/v1/pods?watch=true');
+    const headers = () => calls.map(([, , , , lines]) => lines);
+    const answerAll = async () => {
+      for (let i = 1; i <= calls.length; i++) requests.head(i, 200, []);
+      await new Promise((done) => setImmediate(done));
+    };
+    vi.advanceTimersByTime(400); // not as long as a turn lasts
+    await answerAll();
+    expect(headers()).toEqual(Array(16).fill('accept\na\naccept\nb'));
+    vi.advanceTimersByTime(600);
+    expect(headers().slice(16)).toEqual(
+      Array(8).fill('accept\na\naccept\nb\nKubetab-Waited\n1000'),
+    );
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('what Go answers at once leaves its turn to the next', () => {

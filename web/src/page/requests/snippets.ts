@@ -11,7 +11,7 @@ export interface Repeatable {
 
 /** Headers that say how a request travelled, or who made it, and not what it asks. */
 const INCIDENTAL =
-  /^(accept-encoding|accept-language|authorization|connection|content-length|host|kubectl-.*|kubetab-client|origin|referer|sec-.*|user-agent|cache-control|pragma|audit-id|priority|dnt|upgrade-insecure-requests)$/i;
+  /^(accept-encoding|accept-language|authorization|connection|content-length|host|kubectl-.*|kubetab-.*|origin|referer|sec-.*|user-agent|cache-control|pragma|audit-id|priority|dnt|upgrade-insecure-requests)$/i;
 
 export function telling(
   headers: readonly (readonly [string, string])[],
