@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,6 +63,41 @@ func fileError(w http.ResponseWriter, err error) {
 	http.Error(w, coreutils.Reason(err), code)
 }
 
+// readAtOnce is the size in bytes of a file that is read in one piece: what is sent is
+// then the file of one moment. In a tab a hundred times as much would take the thread
+// for a third of a second.
+const readAtOnce = 1 << 20
+
+// sendFile answers with the bytes of a file of the given size. The length is in the
+// header, so that a client that wants no large file can leave.
+func sendFile(w http.ResponseWriter, path string, size int64) {
+	file, err := os.Open(path)
+	if err != nil {
+		fileError(w, err)
+		return
+	}
+	defer file.Close()
+	var data []byte
+	if size <= readAtOnce {
+		if data, err = io.ReadAll(file); err != nil {
+			fileError(w, err)
+			return
+		}
+		size = int64(len(data))
+	}
+	// Never a type that a browser would show as a page.
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	// An error is that the client has gone, or that the file has become shorter: the
+	// server ends a response that is not as long as its header says.
+	if size <= readAtOnce {
+		_, _ = w.Write(data)
+		return
+	}
+	_, _ = io.CopyN(w, file, size)
+}
+
 // getFile is GET /kubetab/files/{path}: the bytes of a file, a Folder as JSON,
 // or with ?watch=1 the changes below it.
 func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
@@ -80,15 +116,7 @@ func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if !info.IsDir() {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			fileError(w, err)
-			return
-		}
-		// Never a type that a browser would show as a page.
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(data) // fails when the client has gone
+		sendFile(w, path, info.Size())
 		return
 	}
 	listed, err := os.ReadDir(path)

@@ -1,7 +1,9 @@
 package shell_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -66,6 +68,26 @@ func TestFilesOfThePage(t *testing.T) {
 	} {
 		if code, text := do(c.method, c.path, ""); code != c.code {
 			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, code, text, c.code)
+		}
+	}
+}
+
+// TestLargeFilesOfThePage: who wants no large file learns its length before it comes.
+func TestLargeFilesOfThePage(t *testing.T) {
+	url := httpServer(t)
+	for _, size := range []int{0, 1 << 20, 3<<20 + 1} {
+		content := bytes.Repeat([]byte{'x'}, size)
+		if err := os.WriteFile(filepath.Join(shared.home, "sized.bin"), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.Get(url + "/kubetab/files" + shared.home + "/sized.bin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.ContentLength != int64(size) || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes: Content-Length %d, %d bytes, %v", size, answer.ContentLength, len(got), err)
 		}
 	}
 }

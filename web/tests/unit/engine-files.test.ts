@@ -77,3 +77,45 @@ test('what is typed while a browser keeps what a command wrote is not taken back
   expect(files.get('a.yaml')).toBe('of the next command');
   expect(kept.get('a.yaml')).toBe('of the next command');
 });
+
+test('a file that is too large to be kept is not read, and no longer shown', async () => {
+  const { write } = newEngine('zero.bin');
+  const ask = engine.ask;
+  let isLarge = false;
+  const left = vi.fn();
+  engine.ask = async (url, init) => {
+    if (!isLarge || url !== `${HOME}zero.bin`) return ask(url, init);
+    const body = new ReadableStream(
+      { pull: () => expect.fail('it is read'), cancel: left },
+      { highWaterMark: 0 },
+    );
+    return new Response(body, { headers: { 'content-length': '16000001' } });
+  };
+  const kept = new Map<string, string>();
+  const others = vi.fn();
+  const storage = sharedWithTerminal(
+    {
+      load: async () => [],
+      save: async ({ path, text }) => void kept.set(path, text),
+      remove: async (path) => void kept.delete(path),
+    },
+    {
+      paths: async () => [],
+      read: async () => undefined,
+      save: others,
+      remove: async () => undefined,
+    },
+  );
+  const shown: (string | null)[] = [];
+  storage.follow?.(
+    (_, text) => shown.push(text),
+    () => undefined,
+  );
+  await vi.waitUntil(() => shown.includes('as it was'));
+  isLarge = true;
+  write('zeros');
+  await vi.waitUntil(() => shown.includes(null));
+  expect(left).toHaveBeenCalledOnce();
+  expect(kept.size).toBe(0);
+  expect(others).not.toHaveBeenCalled();
+});

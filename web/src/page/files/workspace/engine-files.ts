@@ -151,20 +151,37 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         const before = changes.get(path) ?? 0;
         if (before % 2 === 1) return; // what is on its way there is newer
         const isOld = () => (changes.get(path) ?? 0) !== before;
-        const answer = await askAsAdmin('view', urlOf(path), { signal });
-        const isFile = answer.ok && !answer.headers.get('content-type')?.includes('json');
-        const bytes = new Uint8Array(await answer.arrayBuffer());
-        if (!isFile || isOld()) return;
-        const text = textOf(path, bytes);
+        const file = await fileOf(path, signal);
+        if (!file || isOld()) return;
+        const { bytes } = file;
+        const text = bytes && textOf(path, bytes);
         // Somebody may type while a browser keeps it, for as long as that takes.
         if (text !== null) await others.remove(path);
-        else if (bytes.byteLength <= LARGEST) await others.save(path, bytes);
+        else if (bytes) await others.save(path, bytes);
         if (isOld()) return;
         await (text === null ? kept.remove(path) : kept.save({ path, text }));
         if (!isOld()) onChange(path, text);
       }
     },
   };
+}
+
+/**
+ * What is in a file of the terminal's; null where there is none. The bytes of one that is too large to be kept are not
+ * fetched, and null: a hundred megabytes would take page and engine for half a second, to be thrown away.
+ */
+async function fileOf(
+  path: string,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | null } | null> {
+  const { ok, headers, body } = await askAsAdmin('view', urlOf(path), { signal });
+  const isFile = ok && !headers.get('content-type')?.includes('json');
+  if (isFile && Number(headers.get('content-length')) <= LARGEST) {
+    const bytes = new Uint8Array(await new Response(body).arrayBuffer());
+    return { bytes: bytes.byteLength <= LARGEST ? bytes : null };
+  }
+  await body?.cancel();
+  return isFile ? { bytes: null } : null;
 }
 
 /** Null for what the editor does not show. */
