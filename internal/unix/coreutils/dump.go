@@ -1,6 +1,7 @@
 package coreutils
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,29 +11,55 @@ import (
 	"strings"
 )
 
-// together returns what is in the files, skip bytes after their start and limit
-// bytes at most; a negative limit is none.
-func (k *Call) together(names []string, skip, limit int64) ([]byte, int) {
-	var all bytes.Buffer
-	code := k.each(names, func(_ string, r io.Reader) error {
-		if skip > 0 {
-			n, err := io.CopyN(io.Discard, r, skip)
-			if skip -= n; err != nil && err != io.EOF {
+// An extent is what a dump is of: what is in the files, skip bytes after their start,
+// and limit bytes at most; a negative limit is none.
+type extent struct {
+	names       []string
+	skip, limit int64
+}
+
+// rows calls show for each row of bytes and how many came before it, until show
+// reports that nobody reads what it prints. The last row may be shorter. A row is
+// only valid during the call. It returns how many bytes there were.
+func (k *Call) rows(p extent, row int64, show func(at int64, some []byte) bool) (int64, int) {
+	var at int64 // where the row begins that is not full
+	some := make([]byte, 0, min(row, mostMemory))
+	wanted := true
+	code := k.each(p.names, func(_ string, r io.Reader) error {
+		if p.skip > 0 {
+			n, err := io.CopyN(io.Discard, r, p.skip)
+			if p.skip -= n; err != nil && err != io.EOF {
 				return err
 			}
 		}
-		most := int64(mostMemory) + 1 - int64(all.Len())
-		if limit >= 0 {
-			most = min(most, limit-int64(all.Len()))
+		if p.limit >= 0 {
+			r = io.LimitReader(r, p.limit-at-int64(len(some)))
 		}
-		_, err := all.ReadFrom(io.LimitReader(r, most))
-		if all.Len() > mostMemory {
-			all = bytes.Buffer{}
-			return ErrMemory
+		for in := bufio.NewReaderSize(r, 32<<10); wanted; {
+			piece, err := in.Peek(1)
+			if len(piece) == 0 {
+				if err == io.EOF {
+					return nil
+				}
+				return err
+			}
+			piece, _ = in.Peek(int(min(int64(in.Buffered()), row-int64(len(some)))))
+			if some = append(some, piece...); len(some) > mostMemory {
+				return ErrMemory
+			}
+			_, _ = in.Discard(len(piece)) // they are there
+			if int64(len(some)) == row {
+				wanted = show(at, some)
+				at += row
+				some = some[:0]
+			}
 		}
-		return err
+		return nil
 	})
-	return all.Bytes(), code
+	if wanted && len(some) > 0 {
+		show(at, some)
+	}
+	return at + int64(len(some)), code
 }
 
 // offset reads a number of bytes: decimal, 0x for hexadecimal, 0 for octal. No
@@ -75,17 +102,10 @@ func xxd(k *Call) int {
 			return k.Fail("%v", err)
 		}
 	}
-	data, code := k.together(names, skip, limit)
+	what := extent{names, skip, limit}
 	plain := f.On['p']
 	if f.On['r'] {
-		if _, err := k.Stdout.Write(fromHex(string(data), plain)); err != nil {
-			return 1
-		}
-		return code
-	}
-	digits := hex.EncodeToString(data)
-	if f.On['u'] {
-		digits = strings.ToUpper(digits)
+		return k.undump(what, plain)
 	}
 	if row == 0 {
 		row = 16
@@ -96,26 +116,50 @@ func xxd(k *Call) int {
 	if group == 0 || group > row {
 		group = row
 	}
-	for at := int64(0); at < int64(len(data)); at += row {
-		end := min(at+row, int64(len(data)))
+	failed := false
+	_, code := k.rows(what, row, func(at int64, some []byte) bool {
+		digits := hex.EncodeToString(some)
+		if f.On['u'] {
+			digits = strings.ToUpper(digits)
+		}
 		if plain {
-			fmt.Fprintln(k.Stdout, digits[2*at:2*end])
-			continue
+			_, err := fmt.Fprintln(k.Stdout, digits)
+			failed = err != nil
+			return !failed
 		}
 		var b strings.Builder
-		for i := range row {
-			if i > 0 && i%group == 0 {
+		for i := range int(row) {
+			if i > 0 && int64(i)%group == 0 {
 				b.WriteByte(' ')
 			}
-			if at+i < end {
-				b.WriteString(digits[2*(at+i) : 2*(at+i)+2])
+			if i < len(some) {
+				b.WriteString(digits[2*i : 2*i+2])
 			} else {
 				b.WriteString("  ")
 			}
 		}
-		if _, err := fmt.Fprintf(k.Stdout, "%08x: %s  %s\n", skip+at, b.String(), printable(data[at:end])); err != nil {
-			return 1
-		}
+		_, err := fmt.Fprintf(k.Stdout, "%08x: %s  %s\n", skip+at, b.String(), printable(some))
+		failed = err != nil
+		return !failed
+	})
+	if failed {
+		return 1
+	}
+	return code
+}
+
+// undump is xxd -r.
+func (k *Call) undump(what extent, plain bool) int {
+	var text strings.Builder
+	_, code := k.rows(what, 32<<10, func(_ int64, some []byte) bool {
+		text.Write(some)
+		return text.Len() <= mostMemory
+	})
+	if text.Len() > mostMemory {
+		return k.Fail("%v", ErrMemory)
+	}
+	if _, err := k.Stdout.Write(fromHex(text.String(), plain)); err != nil {
+		return 1
 	}
 	return code
 }
@@ -231,14 +275,13 @@ func od(k *Call) int {
 	if row == 0 || row%int64(format.size) != 0 {
 		return k.Fail("invalid width '%s'", f.Value['w'])
 	}
-	data, code := k.together(f.Rest, skip, limit)
-	head := func(at int) string {
+	head := func(at int64) string {
 		if address == "" {
 			return ""
 		}
-		return fmt.Sprintf(address, skip+int64(at))
+		return fmt.Sprintf(address, skip+at)
 	}
-	k.dump(data, int(row), f.On['v'], func(at int, some []byte) string {
+	n, code := k.dump(extent{f.Rest, skip, limit}, row, f.On['v'], func(at int64, some []byte) string {
 		b := strings.Builder{}
 		for len(some) > 0 {
 			var word [8]byte
@@ -248,7 +291,7 @@ func od(k *Call) int {
 		return head(at) + b.String()
 	})
 	if address != "" {
-		fmt.Fprintln(k.Stdout, head(len(data)))
+		fmt.Fprintln(k.Stdout, head(n))
 	}
 	return code
 }
@@ -264,36 +307,37 @@ func hexdump(k *Call) int {
 	if err != nil || errLimit != nil {
 		return k.Fail("invalid number '%s'", f.Value['s']+f.Value['n'])
 	}
-	data, code := k.together(f.Rest, skip, limit)
-	k.dump(data, 16, f.On['v'], func(at int, some []byte) string {
+	n, code := k.dump(extent{f.Rest, skip, limit}, 16, f.On['v'], func(at int64, some []byte) string {
 		digits := fmt.Sprintf("% x", some)
 		if len(some) > 8 {
 			digits = digits[:24] + " " + digits[24:]
 		}
-		return fmt.Sprintf("%08x  %-49s |%s|", skip+int64(at), digits, printable(some))
+		return fmt.Sprintf("%08x  %-49s |%s|", skip+at, digits, printable(some))
 	})
-	if len(data) > 0 {
-		fmt.Fprintf(k.Stdout, "%08x\n", skip+int64(len(data)))
+	if n > 0 {
+		fmt.Fprintf(k.Stdout, "%08x\n", skip+n)
 	}
 	return code
 }
 
-// dump prints the data in rows. Of rows that are the same all but the first are
-// one line with a star, unless all are wanted.
-func (k *Call) dump(data []byte, row int, all bool, line func(at int, some []byte) string) {
+// dump prints what there is in rows. Of rows that are the same all but the first
+// are one line with a star, unless all are wanted. It returns how many bytes there
+// were.
+func (k *Call) dump(what extent, row int64, all bool, line func(at int64, some []byte) string) (int64, int) {
 	starred := false
-	for at := 0; at < len(data); at += row {
-		some := data[at:min(at+row, len(data))]
-		if !all && at > 0 && bytes.Equal(some, data[at-row:at]) {
+	var before []byte
+	return k.rows(what, row, func(at int64, some []byte) bool {
+		if !all && at > 0 && bytes.Equal(some, before) {
+			var err error
 			if !starred {
-				fmt.Fprintln(k.Stdout, "*")
+				_, err = fmt.Fprintln(k.Stdout, "*")
 			}
 			starred = true
-			continue
+			return err == nil
 		}
 		starred = false
-		if _, err := fmt.Fprintln(k.Stdout, line(at, some)); err != nil {
-			return
-		}
-	}
+		before = append(before[:0], some...)
+		_, err := fmt.Fprintln(k.Stdout, line(at, some))
+		return err == nil
+	})
 }

@@ -30,7 +30,7 @@ func TestProgramsThatHoldWhatTheyReadSayThatItIsTooMuch(t *testing.T) {
 		command string
 	}{
 		{'\n', "sort"}, {'x', "sort"}, {'\n', "tac"}, {'x', "grep y"}, {'x', "sed s/x/y/"}, {'\n', "column"}, {'x', "xargs"}, {'x', "tail -c 1T"},
-		{'\n', "tail -n 1000000000000"}, {'\n', "head -n -1000000000000"}, {'x', "head -c -1"}, {'x', "base64 -d"}, {'x', "od"}, {'x', "rev"}, {'x', "uniq"},
+		{'\n', "tail -n 1000000000000"}, {'\n', "head -n -1000000000000"}, {'x', "head -c -1"}, {'x', "base64 -d"}, {'x', "xxd -r"}, {'x', "od -w1000000000"}, {'x', "rev"}, {'x', "uniq"},
 	} {
 		words := strings.Fields(test.command)
 		var errs bytes.Buffer
@@ -45,7 +45,7 @@ func TestProgramsThatHoldWhatTheyReadSayThatItIsTooMuch(t *testing.T) {
 // memory goes through.
 func TestProgramsThatHoldNothingReadAnyAmount(t *testing.T) {
 	const much = 96 << 20
-	for _, command := range []string{"wc -c", "base64", "sha256sum", "tail -c 5", "head -c 1G", "cat"} {
+	for _, command := range []string{"wc -c", "base64", "sha256sum", "tail -c 5", "head -c 1G", "cat", "od", "hexdump -C"} {
 		words := strings.Fields(command)
 		var errs bytes.Buffer
 		call := &Call{Context: context.Background(), Name: words[0], Args: words[1:], Stdin: io.LimitReader(endless('x'), much), Stdout: io.Discard, Stderr: &errs}
