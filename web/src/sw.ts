@@ -144,7 +144,7 @@ async function keepFile(cache: Cache, url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { cache: 'force-cache', priority: 'low' });
     if (!response.ok) return false;
-    await keepGzipped(cache, url, response);
+    await keepGzipped(cache, url, response, isBusy);
     return true;
   } catch {
     return false; // there is no network, or no room
@@ -227,7 +227,14 @@ sw.addEventListener('fetch', (event) => {
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 
+/** When the last request came. */
+let asked = Number.NEGATIVE_INFINITY;
+
+/** Whether somebody uses the API through this worker: a request has just come, or one goes on. */
+const isBusy = () => performance.now() - asked < 1000 || open > 0;
+
 async function answer(client: string, request: Request, target: string): Promise<Response> {
+  asked = performance.now();
   const found = await routes.of(client, request);
   if (!(found instanceof EngineLink)) return toResponse(unavailable(found.why, found.retryAfter));
   let response: Response;
