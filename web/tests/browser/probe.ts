@@ -33,7 +33,9 @@ export interface Asked {
  * for the last answer would ask seldom while it is slow, and think it quick.
  */
 export async function beginProbe(page: Page): Promise<void> {
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
+    // On a first visit /readyz waits for the second part of the module, however long that is on its way.
+    await (await fetch('/readyz', { cache: 'no-store' })).text();
     const probe = { failures: [] as string[], asked: [] as Asked[], open: [] as number[] };
     Object.assign(window, { probe });
     const ask = async () => {
