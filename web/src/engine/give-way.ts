@@ -6,9 +6,6 @@ const PIECE_BYTES = 64 << 10;
 /** How many times as long as the work on a piece its thread is then left to others, while there are any. */
 const REST = 3;
 
-/** A piece never takes so many milliseconds: the thread has done something else. */
-const LONGEST = 50;
-
 /**
  * Passes bytes on piece by piece, so that their thread can do something else in between. To compress what is kept of the
  * module takes the service worker seven seconds, and each request of the page goes through it a few times.
@@ -26,7 +23,7 @@ export function givingWay(
         // What takes the piece has worked on it when this goes on.
         await new Promise<void>(soon);
         if (!isBusy()) continue;
-        const took = Math.min(performance.now() - began, LONGEST);
+        const took = performance.now() - began;
         await new Promise((resolve) => setTimeout(resolve, REST * took));
       }
     },

@@ -177,8 +177,7 @@ async function fileOf(
   const { ok, headers, body } = await askAsAdmin('view', urlOf(path), { signal });
   const isFile = ok && !headers.get('content-type')?.includes('json');
   if (isFile && Number(headers.get('content-length')) <= LARGEST) {
-    const bytes = new Uint8Array(await new Response(body).arrayBuffer());
-    return { bytes: bytes.byteLength <= LARGEST ? bytes : null };
+    return { bytes: new Uint8Array(await new Response(body).arrayBuffer()) };
   }
   await body?.cancel();
   return isFile ? { bytes: null } : null;
