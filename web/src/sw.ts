@@ -32,6 +32,7 @@ import { EngineLink } from './client/link';
 import { Routes } from './client/routes';
 import { forbidden, toResponse, unavailable } from './client/status';
 import { addressOf, type FileInfo, keepGzipped, keptFile, offlineCache } from './engine/download';
+import { givingWay } from './engine/give-way';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
 const sw = self as unknown as ServiceWorkerGlobalScope;
@@ -144,7 +145,7 @@ async function keepFile(cache: Cache, url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { cache: 'force-cache', priority: 'low' });
     if (!response.ok) return false;
-    await keepGzipped(cache, url, response, isBusy);
+    await keepGzipped(cache, url, response, givingWay(isBusy));
     return true;
   } catch {
     return false; // there is no network, or no room

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'fflate';
 import { joined } from '../client/bytes';
 import { nameIn } from '../client/folder';
-import { givingWay } from './give-way';
 
 /** A file that the build has named after its content, and what it weighs; written into the worker by build/build.mjs. */
 export interface FileInfo {
@@ -140,20 +139,18 @@ function requestNow(url: URL): Uint8Array {
 /**
  * Keeps the answer to an address, gzipped.
  *
- * @param isBusy whether the thread has something better to do: see `givingWay`
+ * @param pace what the bytes pass before they are compressed: see `givingWay`
  * @throws TypeError when the body breaks, and DOMException of the name QuotaExceededError when there is no room
  */
 export async function keepGzipped(
   cache: Cache,
   url: string,
   response: Response,
-  isBusy: () => boolean,
+  pace: TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>,
 ): Promise<void> {
   if (!response.body) return;
   const { body, isGzip } = await peek(response.body);
-  const gzip = isGzip
-    ? body
-    : body.pipeThrough(givingWay(isBusy)).pipeThrough(new CompressionStream('gzip'));
+  const gzip = isGzip ? body : body.pipeThrough(pace).pipeThrough(new CompressionStream('gzip'));
   await cache.put(url, responseOf(new URL(url), gzip));
 }
 
