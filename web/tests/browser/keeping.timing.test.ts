@@ -36,6 +36,6 @@ test('requests are as quick while the module is kept as afterwards', async () =>
   const enough = (await answersOf(page)) + ENOUGH;
   const after = await during(() => expect.poll(() => answersOf(page)).toBeGreaterThan(enough));
   console.log('while it is kept', meanwhile, 'afterwards', after);
-  expect(meanwhile.answers).toBeGreaterThan(ENOUGH);
+  expect(meanwhile.answers).toBeGreaterThan(30);
   expect(meanwhile.p50).toBeLessThan(2 * after.p50);
 });
