@@ -38,6 +38,17 @@ function newEngine(path: string) {
   };
 }
 
+/** What the editor is told to show: first what the engine has already, which it has been told when this resolves. */
+async function shownBy(storage: ReturnType<typeof sharedWithTerminal>): Promise<(string | null)[]> {
+  const shown: (string | null)[] = [];
+  storage.follow?.(
+    (_, text) => shown.push(text),
+    () => undefined,
+  );
+  await vi.waitUntil(() => shown.includes('as it was'));
+  return shown;
+}
+
 test('what is typed while a browser keeps what a command wrote is not taken back', async () => {
   const { files, write } = newEngine('a.yaml');
   const kept = new Map<string, string>();
@@ -61,12 +72,7 @@ test('what is typed while a browser keeps what a command wrote is not taken back
       remove: async () => undefined,
     },
   );
-  const shown: (string | null)[] = [];
-  storage.follow?.(
-    (_, text) => shown.push(text),
-    () => undefined,
-  );
-  await vi.waitUntil(() => shown.includes('as it was'));
+  const shown = await shownBy(storage);
   write('of a command');
   await vi.waitUntil(() => kept.get('a.yaml') === 'of a command');
   await storage.save({ path: 'a.yaml', text: 'of a command, and more' });
@@ -106,12 +112,7 @@ test('a file that is too large to be kept is not read, and no longer shown', asy
       remove: async () => undefined,
     },
   );
-  const shown: (string | null)[] = [];
-  storage.follow?.(
-    (_, text) => shown.push(text),
-    () => undefined,
-  );
-  await vi.waitUntil(() => shown.includes('as it was'));
+  const shown = await shownBy(storage);
   isLarge = true;
   write('zeros');
   await vi.waitUntil(() => shown.includes(null));
