@@ -78,7 +78,8 @@ func sendFile(w http.ResponseWriter, path string, size int64) {
 	}
 	defer file.Close()
 	var data []byte
-	if size <= readAtOnce {
+	atOnce := size <= readAtOnce
+	if atOnce {
 		if data, err = io.ReadAll(file); err != nil {
 			fileError(w, err)
 			return
@@ -91,7 +92,7 @@ func sendFile(w http.ResponseWriter, path string, size int64) {
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	// An error is that the client has gone, or that the file has become shorter: the
 	// server ends a response that is not as long as its header says.
-	if size <= readAtOnce {
+	if atOnce {
 		_, _ = w.Write(data)
 		return
 	}
