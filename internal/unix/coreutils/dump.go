@@ -22,8 +22,8 @@ type extent struct {
 // reports that nobody reads what it prints. The last row may be shorter. A row is
 // only valid during the call. It returns how many bytes there were.
 func (k *Call) rows(p extent, row int64, show func(at int64, some []byte) bool) (int64, int) {
-	var at int64 // where the row begins that is not full
-	some := make([]byte, 0, min(row, mostMemory))
+	var at int64    // where the row begins that is not full
+	var some []byte // what there is of it
 	wanted := true
 	code := k.each(p.names, func(_ string, r io.Reader) error {
 		if p.skip > 0 {

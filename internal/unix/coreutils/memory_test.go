@@ -45,7 +45,7 @@ func TestProgramsThatHoldWhatTheyReadSayThatItIsTooMuch(t *testing.T) {
 // memory goes through.
 func TestProgramsThatHoldNothingReadAnyAmount(t *testing.T) {
 	const much = 96 << 20
-	for _, command := range []string{"wc -c", "base64", "sha256sum", "tail -c 5", "head -c 1G", "cat", "od", "hexdump -C"} {
+	for _, command := range []string{"wc -c", "base64", "sha256sum", "tail -c 5", "head -c 1G", "cat", "od", "hexdump -C", "xxd -p -c 65536"} {
 		words := strings.Fields(command)
 		var errs bytes.Buffer
 		call := &Call{Context: context.Background(), Name: words[0], Args: words[1:], Stdin: io.LimitReader(endless('x'), much), Stdout: io.Discard, Stderr: &errs}
