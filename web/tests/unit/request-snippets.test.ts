@@ -85,6 +85,7 @@ test('headers that say how a request travelled are left out', () => {
       ['Sec-Fetch-Mode', 'cors'],
       ['Impersonate-User', 'viewer'],
       ['Kubetab-Client', 'view'],
+      ['Kubetab-Waited', '4100'],
       ['Authorization', 'Bearer (not kept)'],
     ]),
   ).toEqual([
