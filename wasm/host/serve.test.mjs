@@ -39,6 +39,16 @@ test('programs run behind all others, and not never', async () => {
   assert.equal(await run.ended, 0);
 });
 
+test('where a program has filled the heap, no request does the program\'s share of the collection', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const beside = await (await fetch(`${run.stdout.trim().split(' ')[1]}/beside-garbage`)).json();
+  // Eight for each that it allocates: kubetabMostAssist of runtime/mgcmark.go, of wasm/patch.
+  assert.ok(beside.marked < 8 * beside.allocated, `${beside.marked} bytes were marked for ${beside.allocated} that were allocated`);
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('a program that hurries runs among all others, and so do those that it starts, until its time is over', {
   timeout: 60_000,
 }, async () => {

@@ -294,7 +294,7 @@ var patches = []patch{
 		module: std, file: "runtime/mgcmark.go",
 		sha256: "68dac83a612229a11677b08cf7ee90101b3001096292cd80e890fb3a5cd4e817",
 		diff:   true,
-		why:    "whoever has allocated much helps the collector no longer than until its turn is over, see runtime/lock_js.go",
+		why:    "whoever has allocated much helps the collector no longer than until its turn is over, see runtime/lock_js.go; and where a program has left the heap no room, no request does the program's share of a collection",
 	},
 	{
 		module: std, file: "runtime/mprof.go",

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -156,6 +157,7 @@ func handleBusy(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /behind", runBehind)
 	mux.HandleFunc("GET /hurrying", runHurrying)
+	mux.HandleFunc("GET /beside-garbage", runBesideGarbage)
 	// What knows no context, and takes years: its owner ends with the request, and it with its owner.
 	mux.HandleFunc("GET /owned/{with}", func(w http.ResponseWriter, r *http.Request) {
 		work := map[string]func(){
@@ -226,6 +228,61 @@ func runBehind(w http.ResponseWriter, _ *http.Request) {
 		runtime.Gosched()
 	}
 }
+
+// runBesideGarbage has a program fill the heap, so that no room is left when a collection begins, and allocates until that one is
+// over. It tells how many bytes it has allocated, and about how many were marked by who allocates.
+func runBesideGarbage(w http.ResponseWriter, _ *http.Request) {
+	const large = 128 << 20 // more than the heap may grow by until a collection is over
+	const links = 4 << 20
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var list *link
+	for range links {
+		list = &link{list}
+	}
+	began := time.Now()
+	runtime.GC()
+	collecting := time.Since(began)
+	for began := time.Now(); time.Since(began) < 2*collecting; { // nobody has to help where little else has run
+		runtime.Gosched()
+	}
+	debug.SetGCPercent(100)
+	first, helpedBefore := collections()
+	var filled atomic.Bool
+	go func() {
+		defer absent.OwnFor(func(error) {}, nil)()
+		runtime.Gosched() // it runs behind others
+		litter = make([]byte, large)
+		filled.Store(true)
+	}()
+	for !filled.Load() {
+		runtime.Gosched()
+	}
+	litter = nil
+	allocated, helped := 0, 0.0
+	for ended := first; ended == first; ended, helped = collections() {
+		for range 1024 {
+			crumbs = make([]byte, 64)
+		}
+		allocated += 1024 * 64
+		runtime.Gosched()
+	}
+	runtime.KeepAlive(list)
+	marked := (helped - helpedBefore) / collecting.Seconds() * links * float64(unsafe.Sizeof(link{}))
+	fmt.Fprintf(w, `{"allocated": %d, "marked": %.0f}`, allocated, marked)
+}
+
+// A link of a list is a pointer and nothing else: all of it is marked.
+type link struct{ next *link }
+
+// collections returns how many collections have ended, and for how many seconds who allocates helped with them.
+func collections() (ended uint64, helped float64) {
+	samples := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/cpu/classes/gc/mark/assist:cpu-seconds"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Float64()
+}
+
+// crumbs is what a request of runBesideGarbage allocates.
+var crumbs []byte
 
 // runHurrying tells how often a program that hurries ran while the request gave way a hundred times, and how often one did that
 // it has started. It returns when both run behind the request again, because their time is over.
