@@ -219,6 +219,31 @@ test('an idle engine wakes seldom, and one that is asked on time', async () => {
   await idle.close();
 });
 
+test('calls in a row each take a small part of a turn of an engine that is busy', async () => {
+  let program;
+  const busy = await startEngine({ wasm, onLog() {}, onProgram: (p) => (program = p) });
+  await busy.stage('ready');
+  const abort = new AbortController();
+  await busy.fetch('/busy/calls', { signal: abort.signal });
+  const turns = [];
+  const resume = program._resume;
+  program._resume = () => {
+    const began = performance.now();
+    resume();
+    turns.push(performance.now() - began);
+  };
+  await until('it has had its turns', () => turns.length >= 30);
+  const own = turns.splice(0);
+  const calls = Array.from({ length: 30 }, () => busy.fetch('/readyz')); // without a task of JavaScript's between them
+  const called = turns.splice(0);
+  assert.ok(called.length >= calls.length, `${called.length} calls`);
+  const median = (of) => of.sort((a, b) => a - b)[of.length >> 1];
+  assert.ok(median(called) < median(own) / 3, `a call took ${median(called)} ms, and a turn ${median(own)}`);
+  await Promise.all(calls);
+  abort.abort();
+  await busy.close();
+});
+
 test('at rest Go holds nothing of JavaScript that cannot be named', async () => {
   await (await engine.fetch('/echo', { method: 'POST', body: Buffer.alloc(1 << 20), headers: { 'x-value': 'a' } })).arrayBuffer();
   await (await engine.fetch('/watch')).body.cancel();

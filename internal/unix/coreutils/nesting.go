@@ -115,28 +115,17 @@ func (p *processes) admit() error {
 }
 
 func (p *processes) count() {
-	records := make([]runtime.StackRecord, runtime.NumGoroutine()+100)
-	n, ok := runtime.GoroutineProfile(records)
-	for !ok {
-		records = make([]runtime.StackRecord, n+n/8)
-		n, ok = runtime.GoroutineProfile(records)
-	}
 	if p.known == nil {
 		p.known = map[uintptr]bool{}
 	}
-	p.goroutines, p.scripts, p.counted = n, 0, time.Now()
-	for i := range records[:n] {
-		for _, pc := range records[i].Stack() {
-			is, ok := p.known[pc]
-			if !ok {
-				f := runtime.FuncForPC(pc)
-				is = f != nil && strings.HasPrefix(f.Name(), interpreter)
-				p.known[pc] = is
-			}
-			if is {
-				p.scripts++
-				break
-			}
+	p.goroutines, p.counted = runtime.NumGoroutine(), time.Now()
+	p.scripts = scripts(func(pc uintptr) bool {
+		is, ok := p.known[pc]
+		if !ok {
+			f := runtime.FuncForPC(pc)
+			is = f != nil && strings.HasPrefix(f.Name(), interpreter)
+			p.known[pc] = is
 		}
-	}
+		return is
+	})
 }

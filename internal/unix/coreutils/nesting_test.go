@@ -51,3 +51,39 @@ func TestTheInterpretersFunctionsHaveTheirNames(t *testing.T) {
 		t.Errorf("around f and around g, which f calls, %s is found %d and %d times", interpreterCall, calls["f"], calls["g"])
 	}
 }
+
+// TestScriptsAreCounted counts while a script has five jobs, each of which waits.
+func TestScriptsAreCounted(t *testing.T) {
+	script, err := syntax.NewParser().Parse(strings.NewReader("for i in 1 2 3 4 5; do true & done; wait"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, end := make(chan struct{}), make(chan struct{})
+	handler := func(_ context.Context, args []string) ([]string, error) {
+		if args[0] == "true" {
+			begun <- struct{}{}
+			<-end
+		}
+		return args, nil
+	}
+	runner, err := interp.New(interp.CallHandler(handler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, beside processes
+	before.count()
+	done := make(chan error)
+	go func() { done <- runner.Run(context.Background(), script) }()
+	for range 5 {
+		<-begun
+	}
+	beside.count()
+	close(end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	// The script itself counts where all of a stack is looked at.
+	if found := beside.scripts - before.scripts; found != 5 && found != 6 {
+		t.Errorf("%d goroutines of a script with five jobs", found)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall/js"
 	"testing"
@@ -94,4 +95,33 @@ func longestHeld(f func()) (longest, all float64) {
 	f()
 	result := held.Invoke()
 	return result.Get("longest").Float(), result.Get("all").Float()
+}
+
+// TestManyAreCountedQuickly counts the goroutines of a fork bomb, which nothing else runs beside, in a part of the time that
+// their stacks take.
+func TestManyAreCountedQuickly(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	var deep func(n int) bool
+	deep = func(n int) bool {
+		if n == 0 {
+			<-end
+			return true
+		}
+		return !deep(n - 1)
+	}
+	for range mostProcesses {
+		go deep(20)
+	}
+	runtime.Gosched()
+	records := make([]runtime.StackRecord, mostProcesses+100)
+	began := time.Now()
+	runtime.GoroutineProfile(records)
+	stacks := time.Since(began)
+	var p processes
+	began = time.Now()
+	p.count()
+	if took := time.Since(began); took > stacks/4 {
+		t.Errorf("%d goroutines were counted in %v, and their stacks recorded in %v", mostProcesses, took, stacks)
+	}
 }
