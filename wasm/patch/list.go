@@ -234,7 +234,7 @@ var patches = []patch{
 		module: "mvdan.cc/sh/v3", file: "interp/runner.go",
 		sha256: "d532175072bf43c71f7945aba378d9567cafe0a8f1d3761dd65287d2bf0ec71c",
 		diff:   true,
-		why:    "a command of a pipeline whose goroutine is ended, see runtime/malloc.go, leaves the other one waiting for ever, with all variables of the shell; and a panic in a part of a pipeline or in a job, whose goroutines are the interpreter's, ends the engine",
+		why:    "a command of a pipeline whose goroutine is ended, see runtime/malloc.go, leaves the other one waiting for ever, with all variables of the shell; and a panic in a part of a pipeline or in a job, whose goroutines are the interpreter's, ends the engine. Those are counted by the function in which they begin, see coreutils.processes",
 	},
 	{
 		module: "mvdan.cc/sh/v3", file: "pattern/pattern.go",

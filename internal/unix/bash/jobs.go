@@ -265,18 +265,24 @@ var causes = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 6: "Aborted"
 
 // Line is the job in a list of the builtin jobs.
 func (j *Job) Line() string {
-	mark := " "
-	switch list := j.jobs.List(); {
-	case len(list) > 0 && list[len(list)-1] == j:
-		mark = "+"
-	case len(list) > 1 && list[len(list)-2] == j:
-		mark = "-"
-	}
 	text := j.Text
 	if !j.IsDone() {
 		text += " &"
 	}
-	return fmt.Sprintf("[%d]%s  %-24s%s", j.Number, mark, j.State(), text)
+	return fmt.Sprintf("[%d]%s  %-24s%s", j.Number, j.jobs.mark(j), j.State(), text)
+}
+
+// mark returns what a list has beside a job: + for the last one, - for the one before it.
+func (j *Jobs) mark(job *Job) string {
+	j.processes.mu.Lock()
+	defer j.processes.mu.Unlock()
+	switch n := len(j.list); {
+	case n > 0 && j.list[n-1] == job:
+		return "+"
+	case n > 1 && j.list[n-2] == job:
+		return "-"
+	}
+	return " "
 }
 
 // Kill sends a signal of [Signal] to the job that Find finds, or to a process of another shell. It reports whether there is
@@ -362,7 +368,11 @@ func (j *Jobs) of(shell *interp.Runner) []*Job {
 func (j *Jobs) Forget(gone ...*Job) {
 	j.processes.mu.Lock()
 	defer j.processes.mu.Unlock()
-	j.forgetLocked(func(job *Job) bool { return slices.Contains(gone, job) })
+	among := make(map[*Job]bool, len(gone)) // a fork bomb leaves thousands
+	for _, job := range gone {
+		among[job] = true
+	}
+	j.forgetLocked(func(job *Job) bool { return among[job] })
 }
 
 func (j *Jobs) forgetLocked(is func(*Job) bool) {
