@@ -131,10 +131,14 @@ func ownedByLine(ctx context.Context) (release func()) {
 // after a reload is busy for one or two seconds, in which the first line would get a turn each 24 ms.
 const lineHurries = time.Second
 
+// lineSteps is how many commands a statement of it may run until then. A fork bomb has two thousand processes in less than a
+// second, and the API server would wait for each of them.
+const lineSteps = 200
+
 // hurries has the goroutine that ownedByLine was called by run among all others while the line of ctx is new.
 func hurries(ctx context.Context) {
 	if b, _ := ctx.Value(budgetKey{}).(*budget); b != nil {
-		absent.Hurry(b.began.Add(lineHurries))
+		absent.Hurry(b.began.Add(lineHurries), lineSteps)
 	}
 }
 

@@ -16,6 +16,7 @@ package absent
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -36,8 +37,14 @@ type owner struct {
 	account any // what the goroutine's memory counts for, see Account
 	// Of a program:
 	isProgram bool
-	hurries   time.Time   // until then it runs before others, see Hurry
+	hurries   *hurry      // it runs among all others, see Hurry; nil when it does not
 	slows     *time.Timer // ends that
+}
+
+// hurry is that of a program and of those that it starts.
+type hurry struct {
+	until time.Time
+	steps atomic.Int64 // that are left, see Step
 }
 
 // behind is kubetabBehindMark of runtime/lock_js.go, of wasm/patch.
@@ -94,26 +101,47 @@ func Serve() (release func()) {
 }
 
 // Hurry has the program that owns the calling goroutine, and those that it starts, run among all others until a time, and not
-// behind them: somebody waits for it, and it is new. It does nothing natively, and where the owner is no program.
-func Hurry(until time.Time) {
-	if !resumable {
-		return
-	}
-	owners.mu.Lock()
-	o := owners.at[label()]
-	owners.mu.Unlock()
-	if o != nil && o.isProgram {
-		o.hurry(until)
+// behind them: somebody waits for it, and it is new. They do so no longer when they have made so many steps together ([Step]):
+// a program that makes thousands is a loop, or a fork bomb. It does nothing natively, and where the owner is no program.
+func Hurry(until time.Time, steps int64) {
+	if o := program(); o != nil {
+		h := &hurry{until: until}
+		h.steps.Store(steps)
+		o.hurry(h)
 	}
 }
 
-// hurry is for the goroutine that has made o the owner. It must not hold owners.mu: what it calls may have to be waited for.
-func (o *owner) hurry(until time.Time) {
+// Step counts a step of the program that owns the calling goroutine, as long as it hurries. It does nothing natively.
+func Step() {
+	if o := program(); o != nil && o.hurries != nil && o.hurries.steps.Add(-1) < 0 {
+		o.hurry(nil)
+	}
+}
+
+// program returns the owner of the calling goroutine if it is a program, and nil otherwise.
+func program() *owner {
+	if !resumable {
+		return nil
+	}
+	owners.mu.Lock()
+	defer owners.mu.Unlock()
+	if o := owners.at[label()]; o != nil && o.isProgram {
+		return o
+	}
+	return nil
+}
+
+// hurry is for the goroutine that has made o the owner, and for Step. It must not hold owners.mu: what it calls may have to be
+// waited for. h is nil where the program does not hurry.
+func (o *owner) hurry(h *hurry) {
 	if o.slows != nil {
 		o.slows.Stop()
 	}
-	o.hurries, o.mark = until, behind
-	if left := time.Until(until); left > 0 {
+	o.hurries, o.mark = h, behind
+	if h == nil || h.steps.Load() < 0 {
+		return
+	}
+	if left := time.Until(h.until); left > 0 {
 		o.mark = 0
 		o.slows = time.AfterFunc(left, func() { o.mark = behind })
 	}
@@ -134,7 +162,7 @@ func own(o *owner) (release func()) {
 		owners.mu.Lock()
 		former := owners.at[label()]
 		owners.mu.Unlock()
-		if former != nil {
+		if former != nil && former.hurries != nil {
 			o.hurry(former.hurries)
 		}
 	}

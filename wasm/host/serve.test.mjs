@@ -49,17 +49,20 @@ test('where a program has filled the heap, no request does the program\'s share 
   assert.equal(await run.ended, 0);
 });
 
-test('a program that hurries runs among all others, and so do those that it starts, until its time is over', {
-  timeout: 60_000,
-}, async () => {
-  const run = host('--wasm', wasm);
-  await until('it listens', () => run.stdout.includes('\n'));
-  const times = await (await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying`)).json();
-  for (const [who, ran] of Object.entries(times))
-    assert.ok(ran > 20, `${who} ran ${ran} times of a hundred`);
-  run.child.kill('SIGTERM');
-  assert.equal(await run.ended, 0);
-});
+for (const [what, query] of [
+  ['their time is over', ''],
+  ['they have made their steps', '?steps'],
+])
+  test(`a program that hurries runs among all others, and so do those that it starts, until ${what}`, {
+    timeout: 60_000,
+  }, async () => {
+    const run = host('--wasm', wasm);
+    await until('it listens', () => run.stdout.includes('\n'));
+    const times = await (await fetch(`${run.stdout.trim().split(' ')[1]}/hurrying${query}`)).json();
+    for (const [who, ran] of Object.entries(times)) assert.ok(ran > 20, `${who} ran ${ran} times of a hundred`);
+    run.child.kill('SIGTERM');
+    assert.equal(await run.ended, 0);
+  });
 
 test('whatever keeps the engine busy, requests get through, and so does a cancel', async () => {
   const run = host('--wasm', wasm);

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"mvdan.cc/sh/v3/interp"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // What scripts may take of a process that is not theirs. The interpreter that
@@ -39,6 +41,7 @@ var ErrFork = errors.New("fork: Resource temporarily unavailable")
 // not begin, because functions call each other without end, or because too much
 // runs at once ([ErrFork]). name is the command's.
 func Admit(name string) error {
+	absent.Step()
 	if err := nested(name); err != nil {
 		return err
 	}

@@ -285,15 +285,20 @@ func collections() (ended uint64, helped float64) {
 var crumbs []byte
 
 // runHurrying tells how often a program that hurries ran while the request gave way a hundred times, and how often one did that
-// it has started. It returns when both run behind the request again, because their time is over.
-func runHurrying(w http.ResponseWriter, _ *http.Request) {
+// it has started. It returns when both run behind the request again, because their time is over, or, with steps, because each has
+// made one more step than they may.
+func runHurrying(w http.ResponseWriter, r *http.Request) {
 	var first, second atomic.Int32
 	var enough, over atomic.Bool
 	defer over.Store(true)
 	calculates := func(ran *atomic.Int32) {
 		for told := false; !over.Load(); ran.Add(1) {
 			if enough.Load() && !told {
-				absent.Hurry(time.Now().Add(20 * time.Millisecond))
+				if r.URL.Query().Has("steps") {
+					absent.Step()
+				} else {
+					absent.Hurry(time.Now().Add(20*time.Millisecond), 1)
+				}
 				told = true
 			}
 			for began := time.Now(); time.Since(began) < time.Millisecond; {
@@ -303,7 +308,9 @@ func runHurrying(w http.ResponseWriter, _ *http.Request) {
 	}
 	go func() {
 		defer absent.OwnFor(func(error) {}, nil)()
-		absent.Hurry(time.Now().Add(time.Hour))
+		absent.Hurry(time.Now().Add(time.Hour), 2)
+		absent.Step()
+		absent.Step()
 		go func() {
 			defer absent.OwnFor(func(error) {}, nil)()
 			calculates(&second)
