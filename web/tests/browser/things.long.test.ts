@@ -153,6 +153,22 @@ test('a tab is closed in the middle of an apply', async () => {
   await isWell();
 });
 
+test('a tab is loaded anew, and closed, beside fork bombs', async () => {
+  for (const bomb of [':(){ :|:& };:', 'f() { f | f; }; f']) {
+    const other = await tab();
+    await typeInto(other, `${bomb}\n`);
+    await answers(20);
+    await interrupt(other);
+    await other.reload();
+    await terminalOf(other);
+    await answers(10);
+    await typeInto(other, `${bomb}\n`);
+    await answers(10);
+    await other.close();
+  }
+  await isWell();
+});
+
 test('100,000 replicas', async () => {
   await typeLine(page, 'kubectl create deployment crowd --image=nginx');
   await typeLine(page, 'kubectl scale deployment crowd --replicas=100000');
