@@ -37,7 +37,7 @@ type owner struct {
 	account any // what the goroutine's memory counts for, see Account
 	// Of a program:
 	isProgram bool
-	hurries   *hurry      // it runs among all others, see Hurry; nil when it does not
+	hurries   *hurry      // how long it runs among all others, see Hurry; nil when it does not
 	slows     *time.Timer // ends that
 }
 
@@ -162,7 +162,7 @@ func own(o *owner) (release func()) {
 		owners.mu.Lock()
 		former := owners.at[label()]
 		owners.mu.Unlock()
-		if former != nil && former.hurries != nil {
+		if former != nil {
 			o.hurry(former.hurries)
 		}
 	}

@@ -214,7 +214,10 @@ test('an idle engine wakes seldom, and one that is asked on time', async () => {
   };
   const apart = () => (wakes.at(-1) - wakes.at(-9)) / 8;
   await until('it sleeps for long', () => wakes.length > 8 && apart() > 200);
-  await idle.fetch('/readyz');
+  await until('timers are due that ring later', () => performance.now() - wakes.at(-1) > 50);
+  const long = idle.fetch('/recursion');
+  assert.ok([...program._scheduledTimeouts.values()].includes(null), 'it is called again as soon as its turn is over');
+  await long;
   await until('it wakes as often as it wants', () => apart() < 50);
   await idle.close();
 });

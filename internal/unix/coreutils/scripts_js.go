@@ -16,14 +16,16 @@ func starts(pcs []uintptr) int
 // scripts returns how many goroutines the interpreter has started. is reports whether a function is the interpreter's.
 func scripts(is func(pc uintptr) bool) int {
 	pcs := make([]uintptr, runtime.NumGoroutine()+100)
-	for n := starts(pcs); n > len(pcs); n = starts(pcs) {
+	n := starts(pcs)
+	for n > len(pcs) {
 		pcs = make([]uintptr, n+n/8)
+		n = starts(pcs)
 	}
-	n := 0
-	for _, pc := range pcs {
-		if pc != 0 && is(pc) {
-			n++
+	found := 0
+	for _, pc := range pcs[:n] {
+		if is(pc) {
+			found++
 		}
 	}
-	return n
+	return found
 }

@@ -9,6 +9,8 @@ import (
 	"syscall/js"
 	"testing"
 	"time"
+
+	"github.com/kubetab/kubetab/internal/absent"
 )
 
 // TestStepsThatAllocateNothingGiveWay has an interpreter step for ever beside a timer:
@@ -123,5 +125,36 @@ func TestManyAreCountedQuickly(t *testing.T) {
 	p.count()
 	if took := time.Since(began); took > stacks/4 {
 		t.Errorf("%d goroutines were counted in %v, and their stacks recorded in %v", mostProcesses, took, stacks)
+	}
+}
+
+// TestCommandsOfALineAreCounted has a line hurry that may run two commands: it runs beside who gives way a hundred times, and
+// behind when it has run a third.
+func TestCommandsOfALineAreCounted(t *testing.T) {
+	for commands, isBehind := range map[int]bool{2: false, 3: true} {
+		var ran, over = 0, false // on this thread
+		begun := make(chan struct{})
+		go func() {
+			defer absent.OwnFor(func(error) {}, nil)()
+			absent.Hurry(time.Now().Add(time.Hour), 2)
+			for range commands {
+				if err := Admit("true"); err != nil {
+					t.Error(err)
+				}
+			}
+			for close(begun); !over; ran++ {
+				runtime.Gosched()
+			}
+		}()
+		<-begun
+		before, began := ran, time.Now()
+		for range 100 {
+			runtime.Gosched()
+		}
+		turns := int(time.Since(began)/(24*time.Millisecond)) + 1 // that those behind have at most: kubetabBehindNS
+		if beside := ran - before; isBehind != (beside <= turns) {
+			t.Errorf("%d commands: it ran %d times of a hundred, and one behind %d times at most", commands, beside, turns)
+		}
+		over = true
 	}
 }
