@@ -154,7 +154,7 @@ profile: wasm native ## find out which functions a running engine calls, for was
 	@KUBETAB_WASM=build/profile KUBETAB_BROTLI=0 npm run --silent build -w web
 	@mkdir -p build/profile/first
 	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/first npm run --silent test:browser -w web -- visit -t 'a first visit'
-	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- stories terminal console palette workers settings prepared files
+	@KUBETAB_PLAIN_SITE=1 KUBETAB_CALLED=$(CURDIR)/build/profile/called npm run --silent test:browser -w web -- views stories terminal console palette workers settings prepared files
 	@go run ./wasm/split -called build/profile/first -o wasm/split/first.txt build/profile/kubetab.wasm
 	@go run ./wasm/split -called build/profile/called -o wasm/split/hot.txt build/profile/kubetab.wasm
 

@@ -162,9 +162,29 @@ export async function sharedWorkers(page: Page) {
  * that was restarted is still in the list while it ends.
  */
 export async function inSharedWorker(page: Page, expression: string): Promise<void> {
+  await tellSharedWorkers(page, 'Runtime.evaluate', { expression });
+}
+
+/** What the SharedWorkers have written to the console up to now: a browser tells that again to whoever asks late. */
+export async function saidInSharedWorker(page: Page): Promise<string[]> {
+  const told = await tellSharedWorkers(page, 'Runtime.enable');
+  return told
+    .filter(({ method }) => method === 'Runtime.consoleAPICalled')
+    .map(({ params }) => params?.args?.map(({ value }) => String(value)).join(' ') ?? '');
+}
+
+interface Told {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly args?: readonly { readonly value?: unknown }[] };
+}
+
+/** Sends a command of the DevTools protocol to each SharedWorker, and returns what they have sent until they had done it. */
+async function tellSharedWorkers(page: Page, method: string, params?: object): Promise<Told[]> {
   const { session, targets } = await sharedWorkers(page);
   if (!targets.length) throw new Error('There is no SharedWorker.');
-  const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+  const message = JSON.stringify({ id: 1, method, params });
+  const told: Told[] = [];
   await Promise.all(
     targets.map(async ({ targetId }) => {
       const attached = await session
@@ -173,15 +193,20 @@ export async function inSharedWorker(page: Page, expression: string): Promise<vo
       if (!attached) return;
       const { sessionId } = attached;
       const answered = new Promise<void>((resolve) => {
-        const ofThis = (event: { sessionId?: string }) => {
-          if (event.sessionId === sessionId) resolve();
-        };
-        session.on('Target.receivedMessageFromTarget', ofThis);
-        session.on('Target.detachedFromTarget', ofThis); // it has ended
+        session.on('Target.receivedMessageFromTarget', (event) => {
+          if (event.sessionId !== sessionId) return;
+          const each = JSON.parse(event.message) as Told;
+          told.push(each);
+          if (each.id === 1) resolve();
+        });
+        session.on('Target.detachedFromTarget', (event) => {
+          if (event.sessionId === sessionId) resolve(); // it has ended
+        });
       });
       await session.send('Target.sendMessageToTarget', { sessionId, message });
       await answered;
     }),
   );
   await session.detach();
+  return told;
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { english } from '../../src/page/words';
-import { ready, restarts } from './browser';
+import { ready, restarts, saidInSharedWorker } from './browser';
 import { Gate, plain } from './site';
 import { newVisitors } from './visitors';
 
@@ -73,17 +73,14 @@ test('a first visit is ready, shows the nodes and answers kubectl without what c
   const site = await plain({ compressed: true, hasPart: () => false });
   t.onTestFinished(() => site.close());
   const page = await visitor.context.newPage();
-  // Which functions it waited for: go run ./wasm/split -slot names them.
-  const waited: string[] = [];
-  page.on('console', (said) => {
-    if (said.text().includes('in slot')) waited.push(said.text());
-  });
   await page.goto(site.url);
   await asksKubectl(page);
   await ready(page);
   await page.getByText('node-1').first().waitFor();
   for (const line of OTHERS) await types(page, line);
-  expect(waited).toEqual([]);
+  // Which functions it waited for: go run ./wasm/split -slot names them.
+  const said = await saidInSharedWorker(page);
+  expect(said.filter((line) => line.includes('in slot'))).toEqual([]);
 });
 
 test('a line that was typed before the engine was ready is answered before views ask for what they show', async (t) => {
