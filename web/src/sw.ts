@@ -31,7 +31,14 @@ import { nameIn } from './client/folder';
 import { EngineLink } from './client/link';
 import { Routes } from './client/routes';
 import { forbidden, toResponse, unavailable } from './client/status';
-import { addressOf, type FileInfo, keepGzipped, keptFile, offlineCache } from './engine/download';
+import {
+  addressOf,
+  type FileInfo,
+  KEPT,
+  keepGzipped,
+  keptFile,
+  offlineCache,
+} from './engine/download';
 import { givingWay } from './engine/give-way';
 import type { FromServiceWorker, ToServiceWorker } from './protocol';
 
@@ -45,6 +52,9 @@ const PRECACHE = PRECACHES + __BUILD__;
 const FILES = __PRECACHE__; // named once, because the build writes the list where the name stands
 
 sw.addEventListener('install', (event) => {
+  // Where the browser does not have them, or not like this, the fetch event does the same.
+  const routed = (event as InstallEvent).addRoutes?.(ROUTES).catch(() => undefined);
+  if (routed) event.waitUntil(routed);
   // The first version has nothing to take over. Its page fetches the engine now, and no file shall take the line from it:
   // the page says `keep-page` when the engine is ready. A later version has to be whole before it takes over.
   if (sw.registration.active) event.waitUntil(keepPage());
@@ -53,6 +63,30 @@ sw.addEventListener('install', (event) => {
 sw.addEventListener('activate', (event) => {
   event.waitUntil(Promise.all([removeOldPrecaches(), sw.clients.claim()]));
 });
+
+/** What the browser finds without this worker, which it would have to start first: a visit begins so much sooner. */
+const ROUTES = [
+  ...['*.wasm', '*.wasm.gz', '*.snapshot', '*.snapshot.gz'].map((files) =>
+    routeOf(files, 'network'),
+  ),
+  ...['', 'assets/*'].map((files) => routeOf(files, { cacheName: PRECACHE })), // or of the network, where it is not kept
+];
+
+type RouterSource = 'network' | { readonly cacheName: string };
+
+/** What TypeScript knows no method of: https://developer.mozilla.org/docs/Web/API/InstallEvent/addRoutes. */
+interface InstallEvent extends ExtendableEvent {
+  addRoutes?(rules: readonly object[]): Promise<void>;
+}
+
+function routeOf(files: string, source: RouterSource) {
+  const { href: baseURL, pathname } = SCOPE;
+  const condition = {
+    urlPattern: { pathname: pathname + files, search: '', baseURL },
+    requestMethod: 'get',
+  };
+  return { condition, source };
+}
 
 /**
  * Keeps all files of this build, the document last: until it is kept, a visit begins with the document of the host.
@@ -198,6 +232,9 @@ function isApi(path: string): boolean {
   return path === OPENID_CONFIGURATION || API_ROOTS.has(path.split('/', 2)[1] ?? '');
 }
 
+/** Files of which the engine is made, by their paths. */
+const ENGINE_FILE = /\.(wasm|snapshot)(\.gz)?$/;
+
 /** The path below the scope, beginning with a slash; null for what is not ours. */
 function inScope(url: URL): string | null {
   if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return null;
@@ -216,15 +253,17 @@ sw.addEventListener('fetch', (event) => {
     );
     return;
   }
-  // The engine worker falls back to the kept module by itself. Going around this worker leaves the module's response
-  // to the browser's HTTP cache, beside which it can keep the compiled code.
+  // The engine worker falls back to what is kept of the module by itself. Going around this worker leaves the responses to
+  // the browser's HTTP cache, beside which it can keep the compiled code.
   if (request.method !== 'GET') return;
-  if (/\.(soon|rest)\.wasm(\.gz)?$/.test(path)) {
-    // The engine worker stands still until it has this, and could not look for it itself.
-    event.respondWith(fetch(request).catch(async () => (await keptFile(url)) ?? Response.error()));
+  if (ENGINE_FILE.test(path)) {
+    // An engine worker that stands still could not look for it itself.
+    if (url.search === KEPT) {
+      const plain = new URL(url.pathname, url.origin);
+      event.respondWith(keptFile(plain).then((file) => file ?? fetch(request)));
+    }
     return;
   }
-  if (/\.(wasm|snapshot)(\.gz)?$/.test(path)) return;
   event.respondWith(ownFile(url).then((file) => file ?? fetch(request)));
 });
 

@@ -97,27 +97,36 @@ function isGzipped(bytes: Uint8Array): boolean {
 }
 
 /**
- * Fetches a file while everything else in this worker stands still: Go is in the middle of a call. Without a network
- * the service worker answers with what is kept. What fails is tried again: without these bytes the engine ends.
+ * Fetches a file while everything else in this worker stands still: Go is in the middle of a call. What fails is tried again,
+ * because without these bytes the engine ends. Without a network the service worker answers with what is kept.
  *
  * @throws DownloadError when it cannot be had
  */
 export function downloadNow(info: FileInfo, base: URL): Uint8Array {
   const url = addressOf(info, base);
-  for (let tries = 1; ; tries++) {
+  let failure: unknown;
+  for (const address of [url, keptAddress(url), url, keptAddress(url)]) {
     try {
-      const bytes = requestNow(url);
+      const bytes = requestNow(address);
       return __PACKED__ && isGzipped(bytes)
         ? gunzipSync(bytes, { out: new Uint8Array(info.bytes) })
         : bytes;
     } catch (error) {
-      if (tries === TRIES) throw error;
+      failure = error;
     }
   }
+  throw failure;
 }
 
-/** How often a file is asked for while everything stands still. */
-const TRIES = 3;
+/** What a service worker answers with what is kept of `url`; to the server it is the same file. */
+function keptAddress(url: URL): URL {
+  const address = new URL(url);
+  address.search = KEPT;
+  return address;
+}
+
+/** The query of the address at which the service worker has what is kept of a file. */
+export const KEPT = '?kept';
 
 function requestNow(url: URL): Uint8Array {
   const request = new XMLHttpRequest();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { filesOf, launch, openPage, ready } from './browser';
+import { filesOf, launch, openPage, ready, stopServiceWorkers } from './browser';
 import { lesson, looking } from './learner';
 import { Gate, plain, type Site } from './site';
 
@@ -108,6 +108,25 @@ test('a first visit keeps files of the page when the engine is ready, and the do
   const { files, document } = await kept();
   expect(document).not.toContain('of-another-build');
   expect(files).toBeGreaterThan(20);
+  await context.close();
+  await site.close();
+});
+
+test('the browser finds what is kept of the page before the service worker runs', async () => {
+  const site = await plain();
+  const { context, page } = await visit(site);
+  const isKept = () => page.evaluate(async () => (await caches.match('/')) !== undefined);
+  await expect.poll(isKept).toBe(true);
+  const next = await context.newPage();
+  await page.close();
+  await stopServiceWorkers(next);
+  await next.goto(site.url);
+  await ready(next);
+  // Chromium tells which way the browser went: https://w3c.github.io/ServiceWorker/#serviceworkerroutersource-section
+  const ways = (type: string, names: string) =>
+    `[...new Set(performance.getEntriesByType('${type}').filter(({ name }) => ${names}.test(name)).map((entry) => entry.workerFinalSourceType))].join()`;
+  expect(await next.evaluate(ways('navigation', '/./'))).toBe('cache');
+  expect(await next.evaluate(ways('resource', '/.assets./'))).toBe('cache');
   await context.close();
   await site.close();
 });

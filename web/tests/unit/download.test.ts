@@ -83,14 +83,15 @@ function answers(...list: (Uint8Array | number | null)[]): string[] {
   return asked;
 }
 
-test('a fetch that fails while the engine stands still is tried again', () => {
+test('a fetch that fails while the engine stands still is tried again, also of what the service worker has kept', () => {
   const asked = answers(null, 503, WORDS);
   expect(downloadNow(REST, SITE)).toEqual(WORDS);
-  expect(asked).toEqual(new Array(3).fill(`${SITE.href}kubetab.1.rest.wasm`));
+  const address = `${SITE.href}kubetab.1.rest.wasm`;
+  expect(asked).toEqual([address, `${address}?kept`, address]);
 });
 
-test('three are enough', () => {
-  answers(null, 503, null, WORDS);
+test('twice each is enough', () => {
+  answers(null, 503, null, 503, WORDS);
   expect(() => downloadNow(REST, SITE)).toThrow(DownloadError);
 });
 
