@@ -9,14 +9,14 @@
 //
 // Nothing here needs Node or a browser: the builder, wasm/host and the page's engine worker share it.
 
-const MAGIC = [0x4b, 0x55, 0x42, 0x45, 0x54, 0x41, 0x42, 1];
+const MAGIC = [0x4b, 0x55, 0x42, 0x45, 0x54, 0x41, 0x42, 2];
 const PRELUDE = MAGIC.length + 4 + 32;
 
 /** Memory is compared, and pieces are counted, in grains of so many bytes. */
 export const GRAIN = 64;
 
 /** The body is checked in blocks, so that it can be while the rest is still arriving. */
-const BLOCK = 4 << 20;
+const BLOCK = 512 << 10;
 
 /**
  * @typedef {object} Header
