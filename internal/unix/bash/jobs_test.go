@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"mvdan.cc/sh/v3/interp"
 
@@ -108,6 +109,33 @@ func TestJobsOfJobs(t *testing.T) {
 		if got, _ := run(t, withPrograms, `{ hang & kill 1; } & wait; ended 2; echo on`); got != "on\n" {
 			t.Fatalf("prints %q", got)
 		}
+	}
+}
+
+// Who goes on in the place of a shell waits for the jobs that it has begun.
+func TestJobsMove(t *testing.T) {
+	var out strings.Builder
+	c := bash.Config{Dir: "/", Stdout: &out, Stderr: &out, Files: tree{fstest.MapFS{}}, Jobs: bash.NewProcesses(0).Jobs()}
+	withPrograms(&c)
+	shell, err := bash.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := shell.Subshell()
+	play := func(shell *interp.Runner, script string) {
+		file, err := bash.Parse(script, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bash.Run(t.Context(), shell, file); err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+	}
+	play(shell, "hang &")
+	c.Jobs.Move(shell, next)
+	play(next, "kill %1; wait -n; echo $?; jobs")
+	if got, want := out.String(), "143\n"; got != want {
+		t.Errorf("prints %q, want %q", got, want)
 	}
 }
 
