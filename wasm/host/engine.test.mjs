@@ -240,8 +240,9 @@ test('calls in a row each take a small part of a turn of an engine that is busy'
   const calls = Array.from({ length: 30 }, () => busy.fetch('/readyz')); // without a task of JavaScript's between them
   const called = turns.splice(0);
   assert.ok(called.length >= calls.length, `${called.length} calls`);
-  const median = (of) => of.sort((a, b) => a - b)[of.length >> 1];
-  assert.ok(median(called) < median(own) / 3, `a call took ${median(called)} ms, and a turn ${median(own)}`);
+  // The least of each: on a machine that is busy with other things, most take as long as those have the processor.
+  const [call, turn] = [Math.min(...called), Math.min(...own)];
+  assert.ok(call < turn / 3, `a call took ${call} ms, and a turn ${turn}`);
   await Promise.all(calls);
   abort.abort();
   await busy.close();
