@@ -15,7 +15,10 @@ const PRELUDE = MAGIC.length + 4 + 32;
 /** Memory is compared, and pieces are counted, in grains of so many bytes. */
 export const GRAIN = 64;
 
-/** The body is checked in blocks, so that it can be while the rest is still arriving. */
+/**
+ * The body is checked in blocks, so that it can be while the rest is still arriving. crypto.subtle copies each, and a browser's
+ * memory for a copy of more than a mebibyte is new every time.
+ */
 const BLOCK = 512 << 10;
 
 /**

@@ -53,7 +53,14 @@ test('a first visit is enough to ask for anything without a network', async () =
   const kept = () =>
     page.evaluate(async () => (await (await caches.open('kubetab-module')).keys()).length);
   await expect.poll(kept, { interval: 200 }).toBe(files);
+  const { url, bytes } = (await moduleOf(page)) as { url: string; bytes: number };
   await site.close();
+  // What an engine asks for that stands still, and cannot look for itself.
+  const size = await page.evaluate(
+    async (address) => (await (await fetch(address)).arrayBuffer()).byteLength,
+    `${url}?kept`,
+  );
+  expect(size).toBe(bytes);
   const answer = await get(page, 'openapi/v2');
   expect(answer).toMatchObject({ status: 200 });
   expect(answer.text).toContain('"swagger"');
