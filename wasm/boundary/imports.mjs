@@ -11,7 +11,8 @@ const decoder = new TextDecoder();
  * @param {object} host the program's kubetabHost: when it calls, globalThis may have that of another
  */
 export function answerCalls(go, host) {
-  const bytes = (at, size) => new Uint8Array(go.mem.buffer, at, size);
+  // Beyond 2 GiB an address is a negative number here: WebAssembly's are unsigned, and JavaScript is given signed ones.
+  const bytes = (at, size) => new Uint8Array(go.mem.buffer, at >>> 0, size);
   const text = (at, size) => decoder.decode(bytes(at, size));
   // An exception would unwind Go's frames, and leave its stacks in a state from which nothing can go on.
   const call = (f) => (...args) => {

@@ -156,6 +156,14 @@ test('a host that throws ends that request, and nothing else', async (t) => {
   }
 });
 
+test('what lies beyond the first two GiB of the memory reaches the host', async () => {
+  const large = await startEngine({ wasm, onLog() {} });
+  await large.stage('ready');
+  assert.equal(await (await large.fetch('/far')).text(), 'x'.repeat(1 << 20));
+  assert.ok(large.memory.buffer.byteLength > 2 ** 31);
+  await large.close();
+});
+
 test('a host may call Go while Go calls it', async () => {
   const nested = [];
   const all = await new Promise((resolve, reject) => {

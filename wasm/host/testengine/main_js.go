@@ -111,6 +111,20 @@ func handler(s *state) http.Handler {
 	mux.HandleFunc("GET /stack", func(w http.ResponseWriter, r *http.Request) { w.Write(stack()) })
 	mux.HandleFunc("GET /file", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, file()) })
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	// 1 MB from beyond the first 2 GiB of the memory. What is below is allocated and left alone, so it takes none of the machine's.
+	mux.HandleFunc("GET /far", func(w http.ResponseWriter, _ *http.Request) {
+		var below [][]byte
+		block := make([]byte, 128<<20)
+		for ; uintptr(unsafe.Pointer(unsafe.SliceData(block))) < 1<<31; block = make([]byte, 128<<20) {
+			below = append(below, block)
+		}
+		far := block[:1<<20]
+		for i := range far {
+			far[i] = 'x'
+		}
+		w.Write(far)
+		runtime.KeepAlive(below)
+	})
 	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("broken invariant") })
 	mux.HandleFunc("GET /late-panic", func(w http.ResponseWriter, _ *http.Request) {
 		w.(http.Flusher).Flush()

@@ -170,13 +170,22 @@ export async function saidInSharedWorker(page: Page): Promise<string[]> {
   const told = await tellSharedWorkers(page, 'Runtime.enable');
   return told
     .filter(({ method }) => method === 'Runtime.consoleAPICalled')
-    .map(({ params }) => params?.args?.map(({ value }) => String(value)).join(' ') ?? '');
+    .map(
+      ({ params }) =>
+        params?.args?.map(({ value, description }) => String(value ?? description)).join(' ') ?? '',
+    );
+}
+
+/** What was written to a console: an object has a description in place of a value. */
+interface Said {
+  readonly value?: unknown;
+  readonly description?: string;
 }
 
 interface Told {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly args?: readonly { readonly value?: unknown }[] };
+  readonly params?: { readonly args?: readonly Said[] };
 }
 
 /** Sends a command of the DevTools protocol to each SharedWorker, and returns what they have sent until they had done it. */
