@@ -22,7 +22,8 @@ import (
 var module = flag.String("wasm", "", "`file` of the WebAssembly module to play a sample of lessons in, under Node")
 
 // TestModule plays the specimen, which has every kind of check, and the first lesson in the module, as the page does: over
-// HTTP, with PUT, GET ?watch=1 and DELETE.
+// HTTP, with PUT, GET ?watch=1 and DELETE. Neither has the page fetch the rest of the module, which takes the processor from
+// the lesson for seconds.
 func TestModule(t *testing.T) {
 	if *module == "" {
 		t.Skip("no -wasm")
@@ -35,7 +36,8 @@ func TestModule(t *testing.T) {
 	if _, err := os.Stat(snapshot); err != nil { // make profile has none
 		snapshot = ""
 	}
-	page := &page{t: t, url: testmodule.Start(t, testmodule.Options{WASM: *module, Snapshot: snapshot}).URL}
+	m := testmodule.Start(t, testmodule.Options{WASM: *module, Snapshot: snapshot})
+	page := &page{t: t, url: m.URL}
 	for _, l := range []*load.Lesson{readSpecimen(t, "", ""), first} {
 		page.play(l)
 	}
@@ -43,6 +45,11 @@ func TestModule(t *testing.T) {
 	var s tutorials.State
 	if page.do(http.MethodGet, evaluate.Path, nil, &s); s.ID != "" {
 		t.Errorf("after the end: %+v", s)
+	}
+	for line := range strings.Lines(m.Log()) {
+		if strings.Contains(line, "the rest of the module is needed") {
+			t.Error(line)
+		}
 	}
 }
 
