@@ -19,8 +19,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -66,6 +68,37 @@ func asStored(t *testing.T, client *kubernetes.Clientset) map[string]string {
 	return found
 }
 
+// areAggregated reports whether the ClusterRoles that are made of others have the rules of all of them.
+func areAggregated(t *testing.T, client *kubernetes.Clientset) bool {
+	t.Helper()
+	roles, err := client.RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := func(whole, part rbacv1.ClusterRole) bool {
+		return slices.ContainsFunc(part.Rules, func(rule rbacv1.PolicyRule) bool {
+			return !slices.ContainsFunc(whole.Rules, func(other rbacv1.PolicyRule) bool { return reflect.DeepEqual(rule, other) })
+		})
+	}
+	for _, whole := range roles.Items {
+		if whole.AggregationRule == nil {
+			continue
+		}
+		for _, selector := range whole.AggregationRule.ClusterRoleSelectors {
+			selects, err := metav1.LabelSelectorAsSelector(&selector)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range roles.Items {
+				if part.Name != whole.Name && selects.Matches(labels.Set(part.Labels)) && lacks(whole, part) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // save has kubetab bundle save a file of a running server.
 func save(t *testing.T, p *process.Process, args ...string) string {
 	t.Helper()
@@ -97,7 +130,7 @@ func TestBundle(t *testing.T) {
 	for { // controllers may still be at work on what every cluster is born with
 		before := asStored(t, client)
 		path = save(t, first, "--name", "of a test")
-		if want = asStored(t, client); maps.Equal(before, want) {
+		if want = asStored(t, client); maps.Equal(before, want) && areAggregated(t, client) {
 			break
 		}
 	}

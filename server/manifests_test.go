@@ -5,8 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubetab/kubetab/server/internal/process"
 )
@@ -149,6 +153,21 @@ func kubectlIn(t *testing.T, p *process.Process, stdin string, args ...string) s
 	return string(out)
 }
 
+// discovers waits until kubectl finds the types of a group and version, which it does a moment after its CRDs are Established.
+func discovers(t *testing.T, p *process.Process, groupVersion string) {
+	t.Helper()
+	client := clientset(t, restConfig(t, p)).Discovery()
+	for begun := time.Now(); ; {
+		_, lists, err := client.ServerGroupsAndResources()
+		if slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool { return list.GroupVersion == groupVersion }) {
+			return
+		}
+		if time.Since(begun) > startLimit {
+			t.Fatalf("%s is not discovered: %v", groupVersion, err)
+		}
+	}
+}
+
 // manifestsOf are the files that kubetab makes of a running server's cluster, in a new directory.
 func manifestsOf(t *testing.T, p *process.Process) (dir string, files map[string]string) {
 	t.Helper()
@@ -176,6 +195,7 @@ func TestManifests(t *testing.T) {
 	readTypes(t, first.Kubeconfig)
 	kubectlIn(t, first, made, "apply", "-f", "-")
 	kubectlIn(t, first, "", "wait", "crd", "boats.sea.example", "--for", "condition=Established", "--timeout", "60s")
+	discovers(t, first, "sea.example/v1")
 	kubectlIn(t, first, ada, "apply", "-f", "-")
 	settled := func(p *process.Process) {
 		t.Helper()
@@ -215,6 +235,7 @@ func TestManifests(t *testing.T) {
 	readTypes(t, second.Kubeconfig)
 	kubectlIn(t, second, "", "apply", "-f", filepath.Join(dir, "0-definitions.yaml"))
 	kubectlIn(t, second, "", "wait", "crd", "--all", "--for", "condition=Established", "--timeout", "60s")
+	discovers(t, second, "sea.example/v1")
 	kubectlIn(t, second, "", "apply", "-f", filepath.Join(dir, "1-cluster.yaml"))
 	// Admission wants the account of a Pod, which a dry run does not make.
 	kubectlIn(t, second, "", "create", "serviceaccount", "clerk", "-n", "shop")
