@@ -64,11 +64,12 @@ sw.addEventListener('activate', (event) => {
   event.waitUntil(Promise.all([removeOldPrecaches(), sw.clients.claim()]));
 });
 
+/** How the paths end of the files of which the engine is made. */
+const ENGINE_FILES = ['.wasm', '.wasm.gz', '.snapshot', '.snapshot.gz'];
+
 /** What the browser finds without this worker, which it would have to start first: a visit begins so much sooner. */
 const ROUTES = [
-  ...['*.wasm', '*.wasm.gz', '*.snapshot', '*.snapshot.gz'].map((files) =>
-    routeOf(files, 'network'),
-  ),
+  ...ENGINE_FILES.map((ending) => routeOf(`*${ending}`, 'network')),
   ...['', 'assets/*'].map((files) => routeOf(files, { cacheName: PRECACHE })), // or of the network, where it is not kept
 ];
 
@@ -232,9 +233,6 @@ function isApi(path: string): boolean {
   return path === OPENID_CONFIGURATION || API_ROOTS.has(path.split('/', 2)[1] ?? '');
 }
 
-/** Files of which the engine is made, by their paths. */
-const ENGINE_FILE = /\.(wasm|snapshot)(\.gz)?$/;
-
 /** The path below the scope, beginning with a slash; null for what is not ours. */
 function inScope(url: URL): string | null {
   if (url.origin !== SCOPE.origin || !url.pathname.startsWith(SCOPE.pathname)) return null;
@@ -256,7 +254,7 @@ sw.addEventListener('fetch', (event) => {
   // The engine worker falls back to what is kept of the module by itself. Going around this worker leaves the responses to
   // the browser's HTTP cache, beside which it can keep the compiled code.
   if (request.method !== 'GET') return;
-  if (ENGINE_FILE.test(path)) {
+  if (ENGINE_FILES.some((ending) => path.endsWith(ending))) {
     // An engine worker that stands still could not look for it itself.
     if (url.search === KEPT) {
       const plain = new URL(url.pathname, url.origin);
