@@ -50,7 +50,6 @@ const seldom = [
   'kubectl get deviceclasses -o yaml',
   'kubectl completion fish > /dev/null',
   'kubectl kustomize .',
-  'kubectl drain nosuch',
   "echo '{\"a\":[1,2]}' | jq '.a | combinations'",
   'for i in 1 2; do kubectl get --raw /statusz; done',
 ];
