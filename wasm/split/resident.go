@@ -42,6 +42,23 @@ var always = []string{
 	"k8s.io/apiserver/pkg/storage/cacher", "k8s.io/apiserver/pkg/util/flowcontrol",
 }
 
+// byLoad are the packages of which all functions come at least soon, but for those with type arguments, of which there are
+// thousands: which are called depends on how many events an informer has got at once, and on how a list happens to lie. A tab
+// that is busy has the least time to wait for the rest.
+var byLoad = []string{
+	"k8s.io/client-go/tools/cache.", "k8s.io/client-go/util/workqueue.", "k8s.io/client-go/rest.",
+	"k8s.io/apimachinery/pkg/util/wait.", "k8s.io/apimachinery/pkg/watch.", "k8s.io/apiserver/pkg/storage/etcd3.",
+	"sort.",
+}
+
+func isByLoad(symbol string) bool {
+	name, _, hasArguments := strings.Cut(symbol, "[")
+	if strings.HasPrefix(name, "slices.") { // it sorts by these, whatever the type
+		return strings.HasSuffix(name, "CmpFunc") || strings.HasSuffix(name, "Ordered")
+	}
+	return !hasArguments && hasPrefix(name, byLoad)
+}
+
 func isAlways(symbol string) bool { return hasPrefix(symbol, always) }
 
 func isOwn(symbol string) bool { return hasPrefix(symbol, []string{own}) }
@@ -70,8 +87,8 @@ const askForNames = "runtime.kubetabNames"
 //
 // hot has what a running engine calls: it is in the engine, with what isAlways says. Unless first is nil, the engine has only
 // what first names, those of hot that are small, because a stand-in and a call through the table cost as much, and what
-// isAlways says of others' packages. What else is hot comes soon, and so do functions of this project that hot does not name,
-// because they may be newer than the profile. All others are in the rest, and those of seldom in any case.
+// isAlways says of others' packages. What else is hot comes soon, and so do what isByLoad says and functions of this project that
+// hot does not name, because they may be newer than the profile. All others are in the rest, and those of seldom in any case.
 func (m *module) partsOf(hot, first profile) ([]part, error) {
 	goType, err := m.goType()
 	if err != nil {
@@ -93,7 +110,7 @@ func (m *module) partsOf(hot, first profile) ([]part, error) {
 		if err != nil {
 			return nil, m.blame(f, err)
 		}
-		isHot := hot.has(name) && !isSeldom(name) || isAlways(name)
+		isHot := hot.has(name) && !isSeldom(name) || isAlways(name) || isByLoad(name)
 		switch {
 		case name == askForNames && first != nil:
 			partOf[f] = partSoon

@@ -314,3 +314,19 @@ func TestUnknownTypesAreWords(t *testing.T) {
 		}
 	}
 }
+
+// TestByLoad: which of these is called no profile can tell.
+func TestByLoad(t *testing.T) {
+	for symbol, want := range map[string]bool{
+		"k8s.io/client-go/tools/cache.(*RealFIFO).PopBatch.func4":                                 true,
+		"k8s.io/client-go/tools/cache.typedSharedIndexInformer[*k8s.io/api/core/v1.Pod].GetStore": false,
+		"k8s.io/client-go/tools/portforward.(*TunnelingConnection).Write":                         false,
+		"sort.reverseRange":                       true,
+		"slices.heapSortCmpFunc[go.shape.string]": true,
+		"slices.Chunk[go.shape.[]uint8]":          false,
+	} {
+		if got := isByLoad(symbol); got != want {
+			t.Errorf("%s: %v", symbol, got)
+		}
+	}
+}
