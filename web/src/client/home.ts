@@ -45,6 +45,9 @@ export function findEngine(
   return { reopen: () => reopen?.() };
 }
 
+/** How long a page waits for a SharedWorker's first word until it connects once more, in ms. */
+const UNHEARD = 5000;
+
 /** @param instead called when a SharedWorker cannot be started: browsers refuse it where storage is closed to the site */
 function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void): () => void {
   const start = () => {
@@ -52,12 +55,20 @@ function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void
     const worker = new SharedWorker(new URL('../engine/worker.ts', import.meta.url), {
       type: 'module',
       name: workerName(cluster),
-      // Where it is known (Chromium), the worker outlives its last page for some seconds: long enough for a reload,
-      // which would otherwise be the end of the cluster when only one tab is open.
+      // Where it is known (Chromium), the worker outlives its last page: for minutes, if it did not end itself. A reload
+      // would otherwise be the end of the engine when only one tab is open. See Parties.
       extendedLifetime: true,
     } as WorkerOptions);
     const link = new EngineLink(worker.port, 'page');
+    // Who connects to a worker that is ending is told nothing. One that only has much to do gets to know the page twice.
+    const silent = setTimeout(() => {
+      open();
+      link.close();
+    }, UNHEARD);
+    const heard = () => clearTimeout(silent);
+    link.welcomed().then(heard, heard);
     worker.onerror = () => {
+      heard();
       // A worker that came as far as to say what it does reports its errors itself.
       if (!link.state) instead();
     };

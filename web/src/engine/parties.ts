@@ -4,16 +4,24 @@ import type { FromEngine, ToEngine } from '../protocol';
 import { Outbox } from './outbox';
 import type { Supervisor } from './supervisor';
 
+/** How long a worker is kept that no page is left of, in ms: a reload is over sooner, and a tab that was closed by mistake open again. */
+export const DESERTED = 30_000;
+
 /**
  * The parties of this worker: pages and the service worker, each with a control port that begins with `Hello`. The
  * worker notices the death of a party by the Web Lock that the party has named, and ends its requests: a closed tab
  * must not leave watches running.
  */
 export class Parties {
+  /** Called when the last page has been gone for DESERTED ms; never if there is one whose end no lock tells. */
+  onDeserted: () => void = () => undefined;
+
   readonly #supervisor: Supervisor;
   readonly #worker = uniqueName();
   readonly #lock: Promise<string | null>;
   readonly #ports = new Set<MessagePort>();
+  readonly #pages = new Set<MessagePort>();
+  #deserted: ReturnType<typeof setTimeout> | undefined;
 
   constructor(supervisor: Supervisor) {
     this.#supervisor = supervisor;
@@ -22,6 +30,8 @@ export class Parties {
   }
 
   admit(port: MessagePort): void {
+    clearTimeout(this.#deserted);
+    this.#deserted = undefined;
     port.onmessage = ({ data }: MessageEvent<ToEngine>) => void this.#greet(port, data);
   }
 
@@ -35,6 +45,7 @@ export class Parties {
     // Requests may follow at once: nothing may be lost while the lock is being taken.
     const outbox = new Outbox(port);
     port.onmessage = ({ data }: MessageEvent<ToEngine>) => this.#receive(port, outbox, data);
+    if (message.role === 'page') this.#pages.add(port);
     if (message.lock) this.#watchOver(port, outbox, message.lock);
     const lock = await this.#lock;
     this.#ports.add(port);
@@ -86,9 +97,18 @@ export class Parties {
 
   #leave(port: MessagePort, outbox: Outbox): void {
     this.#ports.delete(port);
+    if (this.#pages.delete(port) && this.#pages.size === 0) {
+      this.#deserted = setTimeout(() => void this.#end(), DESERTED);
+    }
     this.#supervisor.forget(outbox);
     port.onmessage = null;
     port.close();
+  }
+
+  async #end(): Promise<void> {
+    const mine = this.#deserted;
+    await this.#supervisor.caughtUp();
+    if (mine === this.#deserted) this.onDeserted(); // nobody came meanwhile
   }
 
   #tell(message: FromEngine): void {

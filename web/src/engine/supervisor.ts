@@ -143,7 +143,7 @@ export class Supervisor {
   restart(objects: Restart['objects'], settings?: EngineSettings): void {
     this.#refused = null;
     this.#left = null;
-    this.#end();
+    this.end();
     const wanted = settings ?? (objects === 'none' ? {} : undefined);
     const forgotten = objects === 'none' ? this.#journal?.clear() : undefined;
     const mine = ++this.#restarts;
@@ -159,7 +159,7 @@ export class Supervisor {
     if (!this.#proven || isDefault(settings) || program !== this.#program) return false;
     if (this.#state.phase !== 'starting') return false; // it is not for the settings
     this.#refused = { settings, why };
-    this.#end();
+    this.end();
     this.start(this.#proven);
     return true;
   }
@@ -170,7 +170,7 @@ export class Supervisor {
       return false;
     this.#left = why;
     this.#journal?.ignoreOthers();
-    this.#end();
+    this.end();
     this.start({});
     return true;
   }
@@ -182,7 +182,13 @@ export class Supervisor {
     if (state.phase === 'ready') this.#set({ ...state, run: { ...state.run, otherBuilds } });
   }
 
-  #end(): void {
+  /** Resolves when what the engine gave to keep is kept, or cannot be. */
+  async caughtUp(): Promise<void> {
+    await this.#journal?.caughtUp();
+  }
+
+  /** Ends the engine. Its objects stay where they are kept. */
+  end(): void {
     clearTimeout(this.#overdue);
     this.#program?.stop(this.#engine);
     this.#engine = null;

@@ -32,8 +32,14 @@ if (self.name === ALONE) {
   });
 } else {
   const cluster = clusterOfWorker(self.name);
-  const parties = run(new Supervisor(__MODULE__, site, { cluster }));
+  const supervisor = new Supervisor(__MODULE__, site, { cluster });
+  const parties = run(supervisor);
   if ('onconnect' in self) {
+    // Chromium would keep it for five minutes: see home.ts.
+    parties.onDeserted = () => {
+      supervisor.end();
+      self.close();
+    };
     (self as unknown as SharedWorkerGlobalScope).onconnect = ({ ports: [port] }) => {
       if (port) parties.admit(port);
     };

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { DESERTED } from '../../src/engine/parties';
 import {
   controlled,
   filesOf,
@@ -234,6 +235,49 @@ test('a reload keeps the cluster, also with one tab only', async () => {
   await page.reload();
   await ready(page);
   expect(await get(page, '/api/v1/namespaces/before-the-reload')).toBe(200);
+});
+
+test('a page finds its worker although one that was ending has heard of it', async () => {
+  // early.js connects as well.
+  await inSharedWorker(
+    page,
+    `{
+      const { onconnect } = self;
+      let deaf = 2;
+      self.onconnect = (event) => (deaf-- > 0 ? event.ports[0].close() : onconnect(event));
+    }`,
+  );
+  const second = await context.newPage();
+  await second.goto(here.url);
+  await ready(second);
+  expect(await create(page, 'in-the-same-worker')).toBe(201);
+  expect(await get(second, '/api/v1/namespaces/in-the-same-worker')).toBe(200);
+  await second.close();
+});
+
+test('a cluster that the last page has left ends, and its objects are kept', async () => {
+  const other = await here.browser.newContext();
+  const left = await openPage(other, here.url);
+  const witness = await other.newPage();
+  await inSharedWorker(
+    left,
+    `{
+      const later = setTimeout;
+      setTimeout = (what, ms, ...all) => later(what, ms === ${DESERTED} ? 0 : ms, ...all);
+    }`,
+  );
+  // The service worker asks for nothing, and keeps nothing alive.
+  expect(await create(left, 'before-it-ended')).toBe(201);
+  await left.close();
+  const workers = async () => {
+    const { session, targets } = await sharedWorkers(witness);
+    await session.detach();
+    return targets;
+  };
+  await expect.poll(workers).toEqual([]);
+  const again = await openPage(other, here.url);
+  expect(await get(again, '/api/v1/namespaces/before-it-ended')).toBe(200);
+  await other.close();
 });
 
 test('the page opens without a network, and the engine starts again from what was kept', async () => {
