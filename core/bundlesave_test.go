@@ -67,7 +67,7 @@ func TestBundleHoldsNoKeys(t *testing.T) {
 		return append(file, inflated(t, file)...)
 	}
 	// The search finds what is there.
-	state, err := etcd.ReadState(t.Context(), e.store.Client().Client, records.Prefix+"/")
+	state, err := etcd.ReadState(t.Context(), e.store.Client().Client, records.Prefix+"/", 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

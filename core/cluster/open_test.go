@@ -74,7 +74,7 @@ func TestCheckOfManyRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := etcd.ReadState(t.Context(), db.Client().Client, "/")
+	state, err := etcd.ReadState(t.Context(), db.Client().Client, "/", 1<<30)
 	if err != nil || !reflect.DeepEqual(state.Records, b.State.Records) {
 		t.Errorf("%v, or other records", err)
 	}

@@ -38,8 +38,8 @@ type SaveOptions struct {
 //
 // The identity of NewIdentity is not in the store, and in no bundle.
 //
-// It fails when the store is stopped or cannot be read, when Engine.Workspace fails, and
-// with ctx's error.
+// It fails with bundle.ErrTooLarge where nobody could read the bundle, when the store is
+// stopped or cannot be read, when Engine.Workspace fails, and with ctx's error.
 func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
 	if c.of.Stopped() {
 		return nil, errors.New("etcd is stopped: start it first")
@@ -49,8 +49,12 @@ func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, erro
 		return nil, err
 	}
 	defer store.Close()
-	state, err := etcd.ReadState(ctx, store.Client, records.Prefix+"/")
-	if err != nil {
+	most := bundle.DefaultLimits().Cluster
+	state, err := etcd.ReadState(ctx, store.Client, records.Prefix+"/", most)
+	switch {
+	case errors.Is(err, etcd.ErrLarge):
+		return nil, fmt.Errorf("%w: the objects have more than %d bytes", bundle.ErrTooLarge, most)
+	case err != nil:
 		return nil, fmt.Errorf("read the store: %w", err)
 	}
 	if state, err = withoutIdentity(state, o.NoSecrets); err != nil {

@@ -50,7 +50,7 @@ func TestBecome(t *testing.T) {
 			defer mustClose(t, mine)
 			scribble(t, theirs, random, random.IntN(80))
 			scribble(t, mine, random, random.IntN(80))
-			state, err := ReadState(t.Context(), theirs.Client().Client, "")
+			state, err := ReadState(t.Context(), theirs.Client().Client, "", 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}

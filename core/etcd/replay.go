@@ -21,7 +21,9 @@ type Entry struct {
 	// Name is unique, and in order of names are entries replayed: where history
 	// begins, leases, then revisions, oldest first.
 	Name string
-	// Record is sealed with a checksum; empty means that the entry is gone.
+	// Record is sealed with a checksum; empty means that the entry is gone. A store that
+	// has replayed it is over its bytes, which must not change any more: a copy of all
+	// that a full store holds would not find room beside it.
 	Record []byte
 	// Supersedes names entries that are no longer needed when this one is kept.
 	// Watchers of a store that was replayed without them see fewer states of an
@@ -176,7 +178,7 @@ type replaying struct {
 
 func (r replaying) lease(l replayedLease) error {
 	db := r.db
-	if err := db.record(l.key, string(l.record)); err != nil {
+	if err := db.record(l.key, l.record); err != nil {
 		return err
 	}
 	db.mu.Lock()
@@ -300,8 +302,7 @@ func (db *DB) replayed() {
 }
 
 type replayedLease struct {
-	key, payload string
-	record       []byte
+	key, payload, record string
 }
 
 type replayedCommit struct {
@@ -339,7 +340,7 @@ func (p *parsed) add(e Entry, at int64) error {
 	if err != nil {
 		return err
 	}
-	record := string(e.Record)
+	record := borrow.String(e.Record)
 	payload, err := journal.Unseal(key, record)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", e.Name, err)
@@ -357,7 +358,7 @@ func (p *parsed) add(e Entry, at int64) error {
 		if r.err != nil {
 			return fmt.Errorf("replay %s: %w", e.Name, r.err)
 		}
-		p.leases = append(p.leases, replayedLease{key, payload, e.Record})
+		p.leases = append(p.leases, replayedLease{key, payload, record})
 	default:
 		if n <= at || len(p.commits) > 0 && n <= p.commits[len(p.commits)-1].rev {
 			return fmt.Errorf("replay %s: %w, %d", e.Name, ErrBase, at)

@@ -43,8 +43,13 @@ type RecordState struct {
 // that they are under. The client may be one of an etcd cluster. A lease that ends
 // meanwhile is left out with its records.
 //
-// It fails as the client does, and with ctx's error.
-func ReadState(ctx context.Context, client *clientv3.Client, prefix string) (State, error) {
+// It fails with ErrLarge when the values have more than most bytes, before it has them
+// all: in a tab there may be no room for a copy. Otherwise it fails as the client does,
+// and with ctx's error.
+func ReadState(ctx context.Context, client *clientv3.Client, prefix string, most int64) (State, error) {
+	if err := checkSize(ctx, client, prefix, most); err != nil {
+		return State{}, err
+	}
 	found, err := client.KV.Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
 		return State{}, err
@@ -73,6 +78,34 @@ func ReadState(ctx context.Context, client *clientv3.Client, prefix string) (Sta
 		})
 	}
 	return s, nil
+}
+
+// ErrLarge is returned by ReadState for more than it may read.
+var ErrLarge = errors.New("the values are too large")
+
+// sizePage is how many keys checkSize has at a time, each with a value of usually at most 1.5 MiB.
+const sizePage = 32
+
+// checkSize fails with ErrLarge when the values of all keys with that prefix have more
+// than most bytes, and as the client does. Others may write meanwhile: each page is of
+// the newest revision.
+func checkSize(ctx context.Context, client *clientv3.Client, prefix string, most int64) error {
+	end := clientv3.WithRange(clientv3.GetPrefixRangeEnd(prefix))
+	for size, from, more := int64(0), cmp.Or(prefix, "\x00"), true; more; {
+		page, err := client.KV.Get(ctx, from, end, clientv3.WithLimit(sizePage))
+		if err != nil {
+			return err
+		}
+		for _, kv := range page.Kvs {
+			size += int64(len(kv.Value))
+			from = string(kv.Key) + "\x00"
+		}
+		if size > most {
+			return fmt.Errorf("%w: above %d bytes", ErrLarge, most)
+		}
+		more = page.More
+	}
+	return nil
 }
 
 // Check says what no store can hold: a key twice or out of order, a revision that is

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -16,11 +17,40 @@ import (
 
 func readState(t *testing.T, db *DB) State {
 	t.Helper()
-	s, err := ReadState(t.Context(), db.Client().Client, "k")
+	s, err := ReadState(t.Context(), db.Client().Client, "k", 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestLargeStateIsNotRead: in a tab, a copy of a large store may find no room.
+func TestLargeStateIsNotRead(t *testing.T) {
+	const n, size = 10 * sizePage, 10_000
+	db := mustOpen(t, Options{})
+	client := db.Client().Client
+	for i := range n {
+		if _, err := client.KV.Put(t.Context(), fmt.Sprint("k", i), strings.Repeat("v", size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, prefix := range []string{"k", ""} {
+		if s, err := ReadState(t.Context(), client, prefix, n*size); err != nil || len(s.Records) != n {
+			t.Errorf("%q: %d records, %v", prefix, len(s.Records), err)
+		}
+		if _, err := ReadState(t.Context(), client, prefix, n*size-1); !errors.Is(err, ErrLarge) {
+			t.Errorf("%q, a byte too many: %v", prefix, err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := ReadState(t.Context(), client, "k", size); !errors.Is(err, ErrLarge) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 2*sizePage*size {
+		t.Errorf("%d bytes to find out, of %d", taken, n*size)
+	}
 }
 
 func entriesOf(t *testing.T, s State) []Entry {
