@@ -11,6 +11,8 @@ import (
 var atOnce = []string{
 	"runtime.", "internal/runtime/", "main.", "syscall/js.", "github.com/hack-pad/safejs", "github.com/kubetab/kubetab/wasm", "github.com/kubetab/kubetab/internal/absent.",
 	"internal/abi.", "internal/bytealg.", "internal/chacha8rand.", "internal/cpu.", "internal/stringslite.",
+	// Only builds with the tag late have these, which no profile is made of.
+	own + "kubetab/core.(*lateEvents)", own + "kubetab/core.late",
 }
 
 // small is how many bytes a function that is hot may have to be in the engine although nothing calls it first. What Go knows
