@@ -476,7 +476,8 @@ test('from the native server to the page and back, every kind, with owners, cloc
   const kubectl = (line: string, input = '') =>
     run('kubectl', ['--kubeconfig', first.kubeconfig, ...line.split(' ')], input);
   await kubectl('apply -f -', HARBOUR);
-  await kubectl('wait crd/boats.sea.example --for condition=Established');
+  // kubectl wait takes no conditions at all for an error.
+  await expect.poll(() => kubectl('get boats').then(() => 'served', String)).toBe('served');
   await kubectl('apply -f -', BOAT);
   await kubectl('wait deployment/web --for condition=Available --timeout 120s');
   await kubectl('create --raw /kubetab/clock/step -f -', '{"seconds": 7200}');

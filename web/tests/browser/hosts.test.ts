@@ -119,7 +119,7 @@ test('a host that compresses nothing and sends no headers is enough, and then no
   await page.reload();
   await ready(page);
   await run(page, 'kubectl create deployment web --image=nginx', /deployment.apps\/web created/);
-  await run(page, 'kubectl get pods', /web-\S+ +\d\/1/);
+  await run(page, 'kubectl rollout status deployment web && kubectl get pods', /web-\S+ +1\/1/);
   await run(page, 'kubectl explain pod | head -n 2', /KIND: +Pod/);
   await context.close();
 }, 900_000);
