@@ -32,36 +32,28 @@ type LeftOut struct {
 // Watchers see the difference as ordinary writes, and Options.Tap is told of them.
 // Leases have their full time to live again. It must not be called after Release.
 //
+// It takes the entries over, whose records are gone when it returns: there may be no
+// room for both stores.
+//
 // It returns what was left out, and fails as Replay does; nothing has happened then.
 func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {
 	db := h.db
 	if db.isClosed() {
 		return nil, errStopped
 	}
-	other, err := Open(Options{Clock: db.clock})
+	theirs, err := db.adopt(base, entries, a)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = other.Close() }() // in memory: nothing to lose
-	held := other.Hold()
-	defer held.Release()
-	if err := held.Replay(base, nil); err != nil {
-		return nil, fmt.Errorf("the base: %w", err)
-	}
-	began := other.rev
-	if err := held.Replay(nil, entries); err != nil {
+	if err := db.skipTo(max(db.rev, theirs.rev)); err != nil {
 		return nil, err
 	}
-	taken, left := db.difference(other, began, a)
-	if err := db.skipTo(max(db.rev, other.rev)); err != nil {
-		return nil, err
-	}
-	for _, v := range taken {
+	for i, v := range theirs.taken {
 		w := view{db: db, rev: db.rev}
 		if v.deleted() {
 			w.deleteRange(span{key: v.key})
 		} else {
-			if err := db.takeLease(other, v.lease); err != nil {
+			if err := db.takeLease(v.lease, theirs.ttls); err != nil {
 				return nil, err
 			}
 			w.put(v.key, v.value, v.lease)
@@ -69,9 +61,46 @@ func (h *Hold) Adopt(base, entries []Entry, a Adoption) ([]LeftOut, error) {
 		if _, err := db.commit(&w); err != nil {
 			return nil, err
 		}
+		theirs.taken[i] = nil // and its record with it
 	}
 	db.checkInvariants()
-	return left, nil
+	return theirs.left, nil
+}
+
+// adopted is what a store takes of another one.
+type adopted struct {
+	rev   int64 // the other store's newest
+	taken []*version
+	ttls  map[int64]int64 // seconds, by lease
+	left  []LeftOut
+}
+
+// adopt makes the other store of base and entries, which ends with this call: only
+// what is taken of it stays, and entries lose their records.
+func (db *DB) adopt(base, entries []Entry, a Adoption) (adopted, error) {
+	other, err := Open(Options{Clock: db.clock})
+	if err != nil {
+		return adopted{}, err
+	}
+	defer func() { _ = other.Close() }() // in memory: nothing to lose
+	held := other.Hold()
+	defer held.Release()
+	if err := held.Replay(base, nil); err != nil {
+		return adopted{}, fmt.Errorf("the base: %w", err)
+	}
+	began := other.rev
+	if err := held.Replay(nil, entries); err != nil {
+		return adopted{}, err
+	}
+	for i := range entries {
+		entries[i].Record = nil
+	}
+	theirs := adopted{rev: other.rev, ttls: make(map[int64]int64, len(other.leases.byID))}
+	theirs.taken, theirs.left = db.difference(other, began, a)
+	for id, l := range other.leases.byID {
+		theirs.ttls[id] = l.ttl
+	}
+	return theirs, nil
 }
 
 // difference returns the versions to write so that db holds other's content, in
@@ -101,12 +130,12 @@ func (db *DB) difference(other *DB, began int64, a Adoption) (taken []*version, 
 	return taken, left
 }
 
-// takeLease grants a lease that other has and db has not.
-func (db *DB) takeLease(other *DB, id int64) error {
-	l := other.leases.byID[id]
-	if id == 0 || l == nil || db.leases.byID[id] != nil {
+// takeLease grants a lease that the other store has and db has not.
+func (db *DB) takeLease(id int64, ttls map[int64]int64) error {
+	ttl, is := ttls[id]
+	if id == 0 || !is || db.leases.byID[id] != nil {
 		return nil
 	}
-	_, err := db.addLease(id, l.ttl)
+	_, err := db.addLease(id, ttl)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
@@ -68,6 +69,36 @@ func TestReplayedBytesAreNotCopied(t *testing.T) {
 		t.Errorf("%d bytes for the %d of %d records", taken, n*size, n)
 	}
 	mustClose(t, again)
+}
+
+// TestAdoptedBytesAreHeldOnce: the same with what another build has kept, of which each
+// record is written anew.
+func TestAdoptedBytesAreHeldOnce(t *testing.T) {
+	const n, size = 100, 1 << 20
+	var kept []Entry
+	db := mustOpen(t, Options{Tap: func(e Entry) { kept = append(kept, e) }})
+	for i := range n {
+		if _, err := db.Client().KV.Put(t.Context(), fmt.Sprint("k", i), strings.Repeat("v", size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustClose(t, db)
+	most, told := int64(0), 0
+	mine := mustOpen(t, Options{Tap: func(Entry) {
+		if told++; told%10 == 0 {
+			most = max(most, liveBytes())
+		}
+	}})
+	empty := liveBytes() - n*size
+	held := mine.Hold()
+	if _, err := held.Adopt(nil, kept, Adoption{}); err != nil {
+		t.Fatal(err)
+	}
+	held.Release()
+	if used := most - empty; told != n || used < n*size || used > n*size*5/4 {
+		t.Errorf("%d bytes for %d values of %d, of which %d were written", used, n, size, told)
+	}
+	mustClose(t, mine)
 }
 
 func liveBytes() int64 {
