@@ -26,7 +26,7 @@ func late(r *http.Request, events io.ReadCloser) io.ReadCloser {
 	case watch != "true" && watch != "1", strings.Contains(r.UserAgent(), ".test/"):
 		return events
 	}
-	l := &lateEvents{ReadCloser: events, pieces: make(chan latePiece, 1<<16), closed: make(chan struct{})}
+	l := &lateEvents{ReadCloser: events, pieces: make(chan latePiece, 1<<10), closed: make(chan struct{})}
 	go l.receive()
 	return l
 }

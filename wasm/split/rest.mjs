@@ -68,17 +68,30 @@ export function partsOnDemand(go, parts, { toBeFrozen = false, later } = {}) {
   let own = {};
   let end = FAR;
   let here = 0; // parts that have come
+  let heapEnd = () => 0; // counted without what is put far away
+  if (toBeFrozen) {
+    // Go takes memory to be in one piece, and would come to the block without knowing.
+    const { gojs } = go.importObject;
+    const reset = gojs['runtime.resetMemoryDataView'];
+    gojs['runtime.resetMemoryDataView'] = (...all) => {
+      reset(...all);
+      if (heapEnd() > FAR) throw new Error(`${heapEnd() >> 20} MiB of memory are too much for a program that will be frozen: it has ${FAR >> 20}`);
+    };
+  }
   const add = (module) => {
     const { mem } = engine.exports;
     const bringsTables = WebAssembly.Module.exports(module).length > 0;
-    if (bringsTables && toBeFrozen) mem.grow((FAR - mem.buffer.byteLength) / 65536);
+    const heap = mem.buffer.byteLength;
+    if (bringsTables && toBeFrozen) mem.grow((FAR - heap) / 65536);
     // One of another build cannot be linked with the engine: they have no common name for the table.
     const { exports } = new WebAssembly.Instance(module, { engine: engine.exports });
     here++;
     if (!bringsTables) return;
     own = exports;
-    if (toBeFrozen) end = mem.buffer.byteLength;
-    else own.settle();
+    if (toBeFrozen) {
+      end = mem.buffer.byteLength;
+      heapEnd = () => heap + mem.buffer.byteLength - end;
+    } else own.settle();
     go.mem = new DataView(mem.buffer); // it has grown
   };
   const ask = later && asker(later, async (slot) => {

@@ -206,6 +206,11 @@ test('no program counter looks like an address of what the rest brings before a 
   assert.ok(gone.to <= FIRST_PC, `${gone.to}`);
 });
 
+test('a program that will be frozen does not come to what the rest brings', async () => {
+  const { engine } = await start('lean', { config: { toBeFrozen: true } });
+  await assert.rejects(engine.fetch('/far'), /MiB of memory are too much for a program that will be frozen: it has 224/);
+});
+
 test('a goroutine that calls what has not come waits for it, and nothing else does', async () => {
   let bring;
   let asked = 0;
