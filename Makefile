@@ -188,10 +188,10 @@ PREBUILT ?=
 run: ## set up, build and start the playground and the native API; PREBUILT=folder or archive builds nothing
 ifeq ($(PREBUILT),)
 	@$(MAKE) build BROTLI=0
-	@exec bin/kubetab serve --listen $(LISTEN) --http $(HTTP)
+	@exec bin/kubetab serve --listen=$(LISTEN) --http=$(HTTP)
 else
 	@folder=$$(scripts/prebuilt "$(PREBUILT)" "$(VERSION)" "$(COMMIT)"); \
-	exec "$$folder/bin/kubetab" serve --listen $(LISTEN) --http $(HTTP) --static "$$folder/web/dist"
+	exec "$$folder/bin/kubetab" serve --listen=$(LISTEN) --http=$(HTTP) --static "$$folder/web/dist"
 endif
 
 ##### checks and tests
