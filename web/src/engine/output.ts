@@ -1,6 +1,7 @@
 /**
  * What the Go program prints (stdout and stderr are one here): the last of it is kept, because a panic's trace is the
- * only account of why a program died.
+ * only account of why a program died. Of such a trace the beginning is kept, which tells what happened and where: behind
+ * it come all other goroutines, thousands of lines.
  */
 export interface Output {
   text(): string;
@@ -9,6 +10,7 @@ export interface Output {
 }
 
 const KEEP_LINES = 400;
+const PANIC = /^(panic|fatal error): /;
 
 interface GoFileSystem {
   writeSync(fd: number, bytes: Uint8Array): number;
@@ -22,19 +24,23 @@ export function captureOutput(): Output {
   const decoder = new TextDecoder();
   const lines: string[] = [];
   let open = '';
+  let panic = '';
+  let ofPanic = 0; // lines
   const { fs } = globalThis as typeof globalThis & { fs: GoFileSystem };
   fs.writeSync = (_fd, bytes) => {
     const parts = (open + decoder.decode(bytes, { stream: true })).split('\n');
     open = parts.pop() ?? '';
     for (const line of parts) {
-      lines.push(line);
       console.log(line);
+      if (PANIC.test(line)) [panic, ofPanic] = [line, 0];
+      if (panic && ++ofPanic > KEEP_LINES / 2) continue;
+      lines.push(line);
     }
     if (lines.length > KEEP_LINES) lines.splice(0, lines.length - KEEP_LINES);
     return bytes.length;
   };
   return {
     text: () => [...lines, open].join('\n').trim(),
-    lastPanic: () => lines.findLast((line) => /^(panic|fatal error): /.test(line)) ?? '',
+    lastPanic: () => panic,
   };
 }

@@ -30,8 +30,7 @@ export class Parties {
   }
 
   admit(port: MessagePort): void {
-    clearTimeout(this.#deserted);
-    this.#deserted = undefined;
+    this.#stay();
     port.onmessage = ({ data }: MessageEvent<ToEngine>) => void this.#greet(port, data);
   }
 
@@ -45,7 +44,10 @@ export class Parties {
     // Requests may follow at once: nothing may be lost while the lock is being taken.
     const outbox = new Outbox(port);
     port.onmessage = ({ data }: MessageEvent<ToEngine>) => this.#receive(port, outbox, data);
-    if (message.role === 'page') this.#pages.add(port);
+    if (message.role === 'page') {
+      this.#stay(); // it may have connected before the last one left
+      this.#pages.add(port);
+    }
     if (message.lock) this.#watchOver(port, outbox, message.lock);
     const lock = await this.#lock;
     this.#ports.add(port);
@@ -103,6 +105,11 @@ export class Parties {
     this.#supervisor.forget(outbox);
     port.onmessage = null;
     port.close();
+  }
+
+  #stay(): void {
+    clearTimeout(this.#deserted);
+    this.#deserted = undefined;
   }
 
   async #end(): Promise<void> {
