@@ -170,14 +170,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("prepare to run: %w", err)
 	}
 	var outside, inside http.Handler = chain.aggregator.GenericAPIServer.Handler, chain.aggregator.GenericAPIServer.Handler
-	stored := func() uint64 {
-		if store == nil {
-			return 0 // it is not in this memory
-		}
-		_, inUse, _ := store.Size() // of a closed one, which is empty
-		return uint64(inUse)
-	}
-	guard := newMemoryGuard(running, cfg.Memory, stored, func(ctx context.Context) error {
+	guard := newMemoryGuard(running, cfg.Memory, func(ctx context.Context) error {
 		_, err := compact(ctx, servers)
 		return err
 	})

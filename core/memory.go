@@ -32,14 +32,11 @@ const (
 )
 
 // memoryGuard refuses what would add to the store when the objects on the heap take
-// more than limit bytes, or would take a fifth more than that with all of the store
-// twice again: who lists or deletes all that there is has it as bytes and as objects.
-// Whatever reads or deletes goes through, and so do small changes. The memory of a
-// process that runs out takes the store with it.
+// more than limit bytes. Whatever reads or deletes goes through, and so do small
+// changes. The memory of a process that runs out takes the store with it.
 type memoryGuard struct {
 	limit  uint64
 	live   func() uint64                   // bytes of the objects that the last collection has found
-	stored func() uint64                   // bytes of the store, history included
 	relief func(ctx context.Context) error // drops the store's history, and collects garbage
 	paths  request.RequestInfoFactory
 	// busy is set while relief runs, and for reliefPause after it.
@@ -48,10 +45,10 @@ type memoryGuard struct {
 }
 
 // newMemoryGuard returns the guard of an engine that lives as long as ctx, with a
-// store of so many bytes. compact drops the store's history.
-func newMemoryGuard(ctx context.Context, limit uint64, stored func() uint64, compact func(context.Context) error) *memoryGuard {
+// store at the addresses servers. compact drops the store's history.
+func newMemoryGuard(ctx context.Context, limit uint64, compact func(context.Context) error) *memoryGuard {
 	return &memoryGuard{
-		limit: limit, live: liveBytes, stored: stored, done: ctx,
+		limit: limit, live: liveBytes, done: ctx,
 		relief: func(ctx context.Context) error {
 			err := compact(ctx)
 			runtime.GC()
@@ -78,10 +75,10 @@ func (g *memoryGuard) wrap(next http.Handler, isInside bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodPost, http.MethodPut, http.MethodPatch:
-			if full := g.full(); full != "" {
+			if live := g.live(); live > g.limit {
 				g.relieve()
 				if g.adds(r, isInside) {
-					status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory, fmt.Sprintf("No space left: %s. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", full))
+					g.refuse(w, live)
 					return
 				}
 			}
@@ -109,18 +106,9 @@ func (g *memoryGuard) adds(r *http.Request, isInside bool) bool {
 	return info.Subresource == "" // others are evictions, bindings, tokens
 }
 
-// full returns what takes too much, in words, or "".
-func (g *memoryGuard) full() string {
-	live, stored := g.live(), g.stored()
-	most := g.limit + g.limit/5
-	others := max(live, stored) - stored // than the store's, some of which may be newer than the last collection
-	switch {
-	case live > g.limit:
-		return fmt.Sprintf("the API server's objects take %d MiB of memory, of %d MiB that they may take", live>>20, g.limit>>20)
-	case others+3*stored > most:
-		return fmt.Sprintf("the store takes %d MiB of memory, and beside what else is there it may take %d MiB", stored>>20, (most-others)/3>>20)
-	}
-	return ""
+func (g *memoryGuard) refuse(w http.ResponseWriter, live uint64) {
+	status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory,
+		fmt.Sprintf("No space left: the API server's objects take %d MiB of memory, of %d MiB that they may take. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", live>>20, g.limit>>20))
 }
 
 // relieve begins to make room, unless that has been tried just now. Deleted objects
