@@ -69,20 +69,26 @@ export function partsOnDemand(go, parts, { toBeFrozen = false, later } = {}) {
   let end = FAR;
   let here = 0; // parts that have come
   let heapEnd = () => 0; // counted without what is put far away
+  const stayBefore = (bytes) => {
+    if (bytes > FAR) throw new Error(`${bytes >> 20} MiB of memory are too much for a program that will be frozen: it has ${FAR >> 20}`);
+  };
   if (toBeFrozen) {
     // Go takes memory to be in one piece, and would come to the block without knowing.
     const { gojs } = go.importObject;
     const reset = gojs['runtime.resetMemoryDataView'];
     gojs['runtime.resetMemoryDataView'] = (...all) => {
       reset(...all);
-      if (heapEnd() > FAR) throw new Error(`${heapEnd() >> 20} MiB of memory are too much for a program that will be frozen: it has ${FAR >> 20}`);
+      stayBefore(heapEnd());
     };
   }
   const add = (module) => {
     const { mem } = engine.exports;
     const bringsTables = WebAssembly.Module.exports(module).length > 0;
     const heap = mem.buffer.byteLength;
-    if (bringsTables && toBeFrozen) mem.grow((FAR - heap) / 65536);
+    if (bringsTables && toBeFrozen) {
+      stayBefore(heap);
+      mem.grow((FAR - heap) / 65536);
+    }
     // One of another build cannot be linked with the engine: they have no common name for the table.
     const { exports } = new WebAssembly.Instance(module, { engine: engine.exports });
     here++;
