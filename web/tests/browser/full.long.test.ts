@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, openPage } from './browser';
+import { launch, openPage, sharedWorkers } from './browser';
 import { beginProbe, probeOf, summary } from './probe';
 import { openSite, type Site } from './site';
 
-// The engine's memory, filled up to its limit of 2.5 GiB. wasm/memory.test.mjs does the same with a small limit.
+// The engine's memory, filled up to its limit of 2.5 GiB. wasm/host/memory.test.mjs does the same with a small limit.
 
 // Of Events upstream has no watch cache, which would keep what was deleted until other events have taken its place.
 const EVENTS = '/api/v1/namespaces/default/events';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await site?.close();
 });
 
-test('an engine that is full says so, loses nothing, and goes on when there is room', async () => {
+test('an engine that is full says so, loses nothing, starts anew, and goes on when there is room', async () => {
   const { acknowledged, refused } = await page.evaluate(
     async ([path, size, most]) => {
       const acknowledged: string[] = [];
@@ -63,6 +63,32 @@ test('an engine that is full says so, loses nothing, and goes on when there is r
     [EVENTS, acknowledged] as const,
   );
   expect(found).toBe(acknowledged.length);
+
+  // All of it is read again by another engine, which is as full.
+  const context = page.context();
+  const witness = await context.newPage();
+  await page.close();
+  await expect
+    .poll(async () => (await sharedWorkers(witness)).targets.length, {
+      timeout: 90_000,
+      interval: 1000,
+    })
+    .toBe(0);
+  page = await openPage(context, site.url);
+  await beginProbe(page);
+  const lost = await page.evaluate(
+    async ([path, names, size]) => {
+      const without: string[] = [];
+      for (const name of names) {
+        const answer = await fetch(`${path}/${name}`);
+        if ((await answer.text()).length < size) without.push(name);
+      }
+      return without;
+    },
+    [EVENTS, acknowledged, SIZE] as const,
+  );
+  expect(lost).toEqual([]);
+
   /** The status, and what the server says to it. */
   const ask = (method: string, path: string, body?: string) =>
     page.evaluate(
