@@ -89,6 +89,41 @@ func (b *box) step(t *testing.T, condition func() bool) {
 	t.Fatal("nothing has happened for 200 s")
 }
 
+// A client that is slow to begin with what the process says, and quick with its
+// input: the process has read that, answered and ended before Attach goes on.
+func TestAttachHasTheAnswerToItsInput(t *testing.T) {
+	image, err := Resolve("busybox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clock.New(nil)
+	now.Pause()
+	disk := NewDisk(now, 0)
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended, attaching := make(chan int, 1), false
+	c, err := Start(ctx, Config{
+		Clock: now, Image: image, Argv: []string{"sh", "-c", "read a; echo you said $a"}, Stdin: true,
+		Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, OnExit: func(code int) { ended <- code },
+		Go: func(f func()) {
+			running.Go(f)
+			if attaching {
+				<-ended
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attaching = true
+	var out bytes.Buffer
+	if err := c.Attach(ctx, strings.NewReader("hello\n"), &out, nil); err != nil || out.String() != "you said hello\n" {
+		t.Errorf("attached: %q, %v", out.String(), err)
+	}
+}
+
 func TestScripts(t *testing.T) {
 	for script, want := range map[string]string{
 		`echo $COLOR; echo "$HOSTNAME"`:                                         "blue\nbox\n",

@@ -136,21 +136,26 @@ func (l *Log) End() {
 	l.wakeLocked()
 }
 
-// Attach copies what is written from now on to out and err, either of which may
-// be nil, until the log or ctx ends. It returns ctx's error in that case.
-func (l *Log) Attach(ctx context.Context, out, err io.Writer) error {
+// Tap copies what is written from now on to out and err, either of which may be
+// nil, until detach is called.
+func (l *Log) Tap(out, err io.Writer) (detach func()) {
 	t := &tap{out, err}
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.taps == nil {
 		l.taps = map[*tap]struct{}{}
 	}
 	l.taps[t] = struct{}{}
-	l.mu.Unlock()
-	defer func() {
+	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.taps, t)
-	}()
+	}
+}
+
+// AwaitEnd returns when nothing more will be written, or ctx's error if that ends
+// first.
+func (l *Log) AwaitEnd(ctx context.Context) error {
 	for {
 		news, ended := l.wait()
 		if ended {

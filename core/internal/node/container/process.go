@@ -297,10 +297,13 @@ func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, st
 
 // Attach connects a client to the first process until the container or ctx ends.
 func (c *Container) Attach(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	// The output first: what the process says to the first line of its input, and
+	// it may end with that, is the client's.
+	defer c.Log.Tap(stdout, stderr)()
 	if stdin != nil && c.stdin != nil {
 		c.cfg.Go(func() { c.stdin.copyFrom(ctx, stdin) })
 	}
-	return c.Log.Attach(ctx, stdout, stderr)
+	return c.Log.AwaitEnd(ctx)
 }
 
 // Files returns the container's file system.
