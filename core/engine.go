@@ -170,7 +170,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("prepare to run: %w", err)
 	}
 	var outside, inside http.Handler = chain.aggregator.GenericAPIServer.Handler, chain.aggregator.GenericAPIServer.Handler
-	guard := newMemoryGuard(running, cfg.Memory, func(ctx context.Context) error {
+	guard := newMemoryGuard(running, cfg.Memory, memoryOf{store}.bytes, func(ctx context.Context) error {
 		_, err := compact(ctx, servers)
 		return err
 	})

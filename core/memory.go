@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/klog/v2"
 
+	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/internal/status"
 )
 
@@ -32,11 +33,14 @@ const (
 )
 
 // memoryGuard refuses what would add to the store when the objects on the heap take
-// more than limit bytes. Whatever reads or deletes goes through, and so do small
-// changes. The memory of a process that runs out takes the store with it.
+// more than limit bytes, or would take a fifth more than that with all of the store
+// twice again: who lists or deletes all that there is has it as bytes and as objects.
+// Whatever reads or deletes goes through, and so do small changes. The memory of a
+// process that runs out takes the store with it.
 type memoryGuard struct {
 	limit  uint64
 	live   func() uint64                   // bytes of the objects that the last collection has found
+	stored func() uint64                   // bytes of the store, history included
 	relief func(ctx context.Context) error // drops the store's history, and collects garbage
 	paths  request.RequestInfoFactory
 	// busy is set while relief runs, and for reliefPause after it.
@@ -44,11 +48,23 @@ type memoryGuard struct {
 	done context.Context // ends with the engine
 }
 
+// memoryOf is a store in this process's memory, or one elsewhere: nil.
+type memoryOf struct{ store *etcd.DB }
+
+// bytes returns how much of this memory the store takes: nothing if it is elsewhere, or closed.
+func (m memoryOf) bytes() uint64 {
+	if m.store == nil {
+		return 0
+	}
+	_, inUse, _ := m.store.Size() // of a closed one, which is empty
+	return uint64(inUse)
+}
+
 // newMemoryGuard returns the guard of an engine that lives as long as ctx, with a
-// store at the addresses servers. compact drops the store's history.
-func newMemoryGuard(ctx context.Context, limit uint64, compact func(context.Context) error) *memoryGuard {
+// store of so many bytes. compact drops the store's history.
+func newMemoryGuard(ctx context.Context, limit uint64, stored func() uint64, compact func(context.Context) error) *memoryGuard {
 	return &memoryGuard{
-		limit: limit, live: liveBytes, done: ctx,
+		limit: limit, live: liveBytes, stored: stored, done: ctx,
 		relief: func(ctx context.Context) error {
 			err := compact(ctx)
 			runtime.GC()
@@ -75,10 +91,10 @@ func (g *memoryGuard) wrap(next http.Handler, isInside bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodPost, http.MethodPut, http.MethodPatch:
-			if live := g.live(); live > g.limit {
+			if full := g.full(); full != "" {
 				g.relieve()
 				if g.adds(r, isInside) {
-					g.refuse(w, live)
+					status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory, fmt.Sprintf("No space left: %s. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", full))
 					return
 				}
 			}
@@ -106,9 +122,18 @@ func (g *memoryGuard) adds(r *http.Request, isInside bool) bool {
 	return info.Subresource == "" // others are evictions, bindings, tokens
 }
 
-func (g *memoryGuard) refuse(w http.ResponseWriter, live uint64) {
-	status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory,
-		fmt.Sprintf("No space left: the API server's objects take %d MiB of memory, of %d MiB that they may take. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", live>>20, g.limit>>20))
+// full returns what takes too much, in words, or "".
+func (g *memoryGuard) full() string {
+	live, stored := g.live(), g.stored()
+	most := g.limit + g.limit/5
+	others := max(live, stored) - stored // than the store's, some of which may be newer than the last collection
+	switch {
+	case live > g.limit:
+		return fmt.Sprintf("the API server's objects take %d MiB of memory, of %d MiB that they may take", live>>20, g.limit>>20)
+	case others+3*stored > most:
+		return fmt.Sprintf("the store takes %d MiB of memory, and beside what else is there it may take %d MiB", stored>>20, (most-others)/3>>20)
+	}
+	return ""
 }
 
 // relieve begins to make room, unless that has been tried just now. Deleted objects

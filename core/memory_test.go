@@ -27,9 +27,9 @@ func TestMemoryThatIsFull(t *testing.T) {
 	if err := e.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var live atomic.Uint64
+	var live, stored atomic.Uint64
 	relieved := make(chan struct{}, 10)
-	guard := newMemoryGuard(t.Context(), 100<<20, func(ctx context.Context) error {
+	guard := newMemoryGuard(t.Context(), 100<<20, stored.Load, func(ctx context.Context) error {
 		_, err := compact(ctx, e.servers)
 		relieved <- struct{}{}
 		return err
@@ -85,6 +85,18 @@ func TestMemoryThatIsFull(t *testing.T) {
 
 	live.Store(50 << 20)
 	want(outside, 201, "POST", maps, `{"metadata":{"name":"more"},"data":{"a":`+big+`}}`)
+	// There is no room for all of the store twice more, in 120 MiB.
+	stored.Store(36 << 20)
+	if text := want(outside, 507, "POST", maps, `{"metadata":{"name":"other"}}`); !strings.Contains(text, "the store takes 36 MiB of memory, and beside what else is there it may take 35 MiB") {
+		t.Error(text)
+	}
+	stored.Store(34 << 20)
+	want(outside, 201, "POST", maps, `{"metadata":{"name":"other"}}`)
+	// What is newer than the last collection counts as well.
+	live.Store(10 << 20)
+	stored.Store(41 << 20)
+	want(outside, 507, "POST", maps, `{"metadata":{"name":"third"}}`)
+
 	live.Store(200 << 20)
 	want(inside, 200, "PATCH", maps+"/more", `{"data":{"b":`+big+`}}`)
 }

@@ -18,6 +18,10 @@
 // put together like this: single objects, unstructured lists, lists of another
 // shape.
 //
+// Pretty lists, which browsers and curl get, are put together in the same way, but
+// nothing of them is kept: a large one is written in pieces, which upstream has
+// whole, three times.
+//
 // Invariants:
 //
 //   - An item is known by the object in memory that it was copied from, see

@@ -16,14 +16,17 @@ import (
 )
 
 // Serving returns s with another encoder of lists, which uses the JSON that c
-// keeps. It encodes lists in application/json that are not to be pretty.
-// Everything else is s's: decoding, other media types, and the streams of
-// watches.
+// keeps. It encodes lists in application/json; pretty ones without c, and in
+// pieces when they are large. Everything else is s's: decoding, other media
+// types, and the streams of watches.
 func (c *Cache) Serving(s runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
 	offered := slices.Clone(s.SupportedMediaTypes())
 	for i, info := range offered {
 		if plain, ok := info.Serializer.(*upstream.Serializer); ok && info.MediaType == runtime.ContentTypeJSON {
 			offered[i].Serializer = &serializer{plain, c}
+			if pretty, ok := info.PrettySerializer.(*upstream.Serializer); ok {
+				offered[i].PrettySerializer = &prettySerializer{pretty}
+			}
 		}
 	}
 	return negotiated{s, offered}
@@ -50,7 +53,7 @@ func (s *serializer) Encode(obj runtime.Object, w io.Writer) error {
 	if !ok {
 		return s.Serializer.Encode(obj, w)
 	}
-	head, ok := s.head(obj)
+	head, ok := headOf(s.Serializer, obj, emptyItems, end)
 	if !ok {
 		return s.Serializer.Encode(obj, w)
 	}
@@ -136,19 +139,70 @@ const (
 	end        = "]}\n"
 )
 
-// head returns list as JSON up to the bracket that opens its items, or false
-// if upstream does not write what follows as items and nothing else.
-func (s *serializer) head(list runtime.Object) ([]byte, bool) {
+// headOf returns list as JSON up to the bracket that opens its items, or false
+// if s does not write what follows as items and nothing else: empty, of which
+// end is behind the bracket.
+func headOf(s *upstream.Serializer, list runtime.Object, empty, end string) ([]byte, bool) {
 	v := reflect.ValueOf(list).Elem()
-	empty := reflect.New(v.Type())
-	empty.Elem().Set(v)
-	items := empty.Elem().Field(2)
+	none := reflect.New(v.Type())
+	none.Elem().Set(v)
+	items := none.Elem().Field(2)
 	items.Set(reflect.MakeSlice(items.Type(), 0, 0))
 	var b bytes.Buffer
-	if err := s.Serializer.Encode(empty.Interface().(runtime.Object), &b); err != nil || !bytes.HasSuffix(b.Bytes(), []byte(emptyItems)) {
+	if err := s.Encode(none.Interface().(runtime.Object), &b); err != nil || !bytes.HasSuffix(b.Bytes(), []byte(empty)) {
 		return nil, false
 	}
 	return b.Bytes()[:b.Len()-len(end)], true
+}
+
+const (
+	emptyPretty = `"items": []` + "\n}"
+	endPretty   = "]\n}"
+	// largePretty is how many bytes of a pretty list are written at once. Upstream
+	// writes all of it at once, and has it three times before that: all memory of a tab
+	// would not do for a browser's list of what fills a quarter of it.
+	largePretty = 8 << 20
+)
+
+// prettySerializer is upstream's but for lists, for browsers and curl.
+type prettySerializer struct{ *upstream.Serializer }
+
+// Encode follows upstream's Encode. Its errors are those of upstream, and then
+// nothing was written unless the list is large, and those of w.
+func (s *prettySerializer) Encode(obj runtime.Object, w io.Writer) error {
+	items, ok := itemsOf(obj)
+	if !ok {
+		return s.Serializer.Encode(obj, w)
+	}
+	head, ok := headOf(s.Serializer, obj, emptyPretty, endPretty)
+	if !ok {
+		return s.Serializer.Encode(obj, w)
+	}
+	b := bytes.NewBuffer(head)
+	isWritten := false
+	for i := range items.Len() {
+		item, err := json.MarshalIndent(items.Index(i).Addr().Interface(), "    ", "  ")
+		switch {
+		case err != nil && !isWritten:
+			return s.Serializer.Encode(obj, w) // it fails, and says of what
+		case err != nil:
+			return err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n    ")
+		b.Write(item)
+		if b.Len() >= largePretty {
+			isWritten = true
+			if _, err := b.WriteTo(w); err != nil {
+				return err
+			}
+		}
+	}
+	b.WriteString("\n  " + endPretty)
+	_, err := b.WriteTo(w)
+	return err
 }
 
 // object is an item whose JSON may be kept.

@@ -2,6 +2,7 @@ package itemjson
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,16 @@ func plain(t *testing.T, s runtime.NegotiatedSerializer) runtime.Encoder {
 		t.Fatal("no JSON")
 	}
 	return info.Serializer
+}
+
+// pretty is the encoder that s has for browsers, and for requests that ask for pretty JSON.
+func pretty(t *testing.T, s runtime.NegotiatedSerializer) runtime.Encoder {
+	t.Helper()
+	info, ok := runtime.SerializerInfoForMediaType(s.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	if !ok {
+		t.Fatal("no JSON")
+	}
+	return info.PrettySerializer
 }
 
 // answer is what an encoder did.
@@ -121,6 +132,9 @@ func TestWritesWhatUpstreamWrites(t *testing.T) {
 	theirs, cache := upstreams(t), New(1<<20)
 	ours := cache.Serving(theirs)
 	for what, list := range lists {
+		if got, want := encode(pretty(t, ours), list), encode(pretty(t, theirs), list); got != want {
+			t.Errorf("%s, pretty:\n%+v\nwant\n%+v", what, got, want)
+		}
 		want := encode(plain(t, theirs), list)
 		for pass := range 4 { // not seen, seen, kept, kept
 			if got := encode(plain(t, ours), list); got.written != want.written || got.err != want.err {
@@ -130,10 +144,44 @@ func TestWritesWhatUpstreamWrites(t *testing.T) {
 			}
 		}
 	}
-	if plain(t, ours).Identifier() != plain(t, theirs).Identifier() {
+	if plain(t, ours).Identifier() != plain(t, theirs).Identifier() || pretty(t, ours).Identifier() != pretty(t, theirs).Identifier() {
 		t.Error("the identifier, by which watch events share their JSON, is not upstream's")
 	}
 }
+
+// TestLargePrettyListIsWrittenInPieces: a browser that lists what fills a quarter of a
+// tab's memory would otherwise need more than all of it.
+func TestLargePrettyListIsWrittenInPieces(t *testing.T) {
+	const size = 1 << 20
+	list := configMaps(20)
+	for i := range list.Items {
+		list.Items[i].Data["a"] = strings.Repeat("x", size)
+	}
+	theirs := upstreams(t)
+	want := encode(pretty(t, theirs), list)
+	var most, n int
+	var written strings.Builder
+	err := pretty(t, New(1<<20).Serving(theirs)).Encode(list, writerFunc(func(p []byte) (int, error) {
+		most, n = max(most, len(p)), n+1
+		return written.Write(p)
+	}))
+	if err != nil || written.String() != want.written {
+		t.Errorf("it is not what upstream writes: %d bytes of %d, %v", written.Len(), len(want.written), err)
+	}
+	if n < 3 || most > largePretty+2*size {
+		t.Errorf("%d writes of at most %d bytes", n, most)
+	}
+	failed := errors.New("the client has gone")
+	calls := 0
+	err = pretty(t, New(1<<20).Serving(theirs)).Encode(list, writerFunc(func([]byte) (int, error) { calls++; return 0, failed }))
+	if !errors.Is(err, failed) || calls != 1 {
+		t.Errorf("%d writes, %v", calls, err)
+	}
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // Everything but lists in JSON is upstream's own.
 func TestServesTheRestAsUpstream(t *testing.T) {
@@ -141,11 +189,11 @@ func TestServesTheRestAsUpstream(t *testing.T) {
 	ours := New(1 << 20).Serving(theirs)
 	for i, info := range ours.SupportedMediaTypes() {
 		want := theirs.SupportedMediaTypes()[i]
-		if info.MediaType != runtime.ContentTypeJSON && info.Serializer != want.Serializer {
+		if info.MediaType != runtime.ContentTypeJSON && (info.Serializer != want.Serializer || info.PrettySerializer != want.PrettySerializer) {
 			t.Errorf("%s has another serializer", info.MediaType)
 		}
-		if info.StrictSerializer != want.StrictSerializer || info.PrettySerializer != want.PrettySerializer || info.StreamSerializer != want.StreamSerializer {
-			t.Errorf("%s has another strict, pretty or streaming serializer", info.MediaType)
+		if info.StrictSerializer != want.StrictSerializer || info.StreamSerializer != want.StreamSerializer {
+			t.Errorf("%s has another strict or streaming serializer", info.MediaType)
 		}
 	}
 	decoded, _, err := plain(t, ours).(runtime.Serializer).Decode([]byte(`{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"b"}}`), nil, nil)
