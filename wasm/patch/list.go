@@ -231,6 +231,12 @@ var patches = []patch{
 		why:    "kubectl diff runs diff(1); in the tab that is a program of core/shell",
 	},
 	{
+		module: "mvdan.cc/sh/v3", file: "interp/builtin.go",
+		sha256: "28649f2338020a0424d335bcb007220f45a58230f8532357459e4aef0a04f924",
+		diff:   true,
+		why:    "echo and printf write in pieces, of which another command, or the page's editor, may see some: bash writes a line at once",
+	},
+	{
 		module: "mvdan.cc/sh/v3", file: "interp/runner.go",
 		sha256: "d532175072bf43c71f7945aba378d9567cafe0a8f1d3761dd65287d2bf0ec71c",
 		diff:   true,
