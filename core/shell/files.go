@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -12,12 +13,34 @@ import (
 // files are those of the process, as coreutils wants them.
 type files struct{}
 
+// writing is held while the page's editor compares a file and writes it, and shared by
+// each write of a command: one that came in between would be lost. It is one lock, as
+// the files are those of one process. What kubectl itself writes does not take it.
+var writing sync.RWMutex
+
 func (files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
+	if writes { // and may cut the file
+		writing.RLock()
+		defer writing.RUnlock()
+	}
 	f, err := os.OpenFile(name, flag, perm)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err // not a nil *os.File
+	case writes:
+		return written{f}, nil
 	}
 	return f, nil
+}
+
+// written is a file whose writes share writing.
+type written struct{ io.ReadWriteCloser }
+
+func (w written) Write(b []byte) (int, error) {
+	writing.RLock()
+	defer writing.RUnlock()
+	return w.ReadWriteCloser.Write(b)
 }
 
 // linked is a symbolic link with where it leads.
@@ -43,13 +66,19 @@ func (files) Stat(name string, follow bool) (fs.FileInfo, error) {
 func (files) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (files) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
 func (files) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	writing.RLock()
+	defer writing.RUnlock()
 	return os.WriteFile(name, data, perm)
 }
 func (files) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
 func (files) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
 func (files) Symlink(target, name string) error            { return os.Symlink(target, name) }
-func (files) Rename(from, to string) error                 { return os.Rename(from, to) }
-func (files) Chmod(name string, perm fs.FileMode) error    { return os.Chmod(name, perm) }
+func (files) Rename(from, to string) error {
+	writing.RLock()
+	defer writing.RUnlock()
+	return os.Rename(from, to)
+}
+func (files) Chmod(name string, perm fs.FileMode) error { return os.Chmod(name, perm) }
 
 func (files) Remove(name string, all bool) error {
 	if _, err := os.Lstat(name); err != nil {

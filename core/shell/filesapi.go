@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -68,8 +70,24 @@ func fileError(w http.ResponseWriter, err error) {
 // for a third of a second.
 const readAtOnce = 1 << 20
 
+// tagOf returns the entity tag (RFC 9110, 8.8.3) of a file's bytes.
+func tagOf(data []byte) string {
+	return fmt.Sprintf(`"%x"`, sha256.Sum256(data))
+}
+
+// matches reports whether the file at path has the tag that an If-Match header names.
+// One that cannot be read, or is not sent with a tag, has none.
+func matches(path, tag string) bool {
+	if info, err := os.Stat(path); err != nil || info.Size() > readAtOnce {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	return err == nil && tagOf(data) == tag
+}
+
 // sendFile answers with the bytes of a file of the given size. The length is in the
-// header, so that a client that wants no large file can leave.
+// header, so that a client that wants no large file can leave. What is sent in one
+// piece has an ETag.
 func sendFile(w http.ResponseWriter, path string, size int64) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,6 +103,7 @@ func sendFile(w http.ResponseWriter, path string, size int64) {
 			return
 		}
 		size = int64(len(data))
+		w.Header().Set("ETag", tagOf(data))
 	}
 	// Never a type that a browser would show as a page.
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -135,7 +154,10 @@ func (s *Shell) getFile(w http.ResponseWriter, r *http.Request) {
 }
 
 // putFile is PUT /kubetab/files/{path}: it writes the file whole, and makes the
-// folders that it is in. A path that ends with a slash is a folder.
+// folders that it is in. With If-Match it writes only what is to take the place of
+// the text of that ETag, and answers 412 where there is another one by now, or none:
+// the editor and a command, or the editors of two pages, must not undo each other's
+// changes. The answer has the new ETag. A path that ends with a slash is a folder.
 func (s *Shell) putFile(w http.ResponseWriter, r *http.Request) {
 	path, ok := s.target(w, r)
 	if !ok {
@@ -146,14 +168,25 @@ func (s *Shell) putFile(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	if strings.HasSuffix(r.PathValue("path"), "/") {
+	writing.Lock()
+	defer writing.Unlock()
+	switch tag := r.Header.Get("If-Match"); {
+	case strings.HasSuffix(r.PathValue("path"), "/"):
 		err = os.MkdirAll(path, 0o755)
-	} else if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
-		err = os.WriteFile(path, data, 0o644)
+	case tag != "" && !matches(path, tag):
+		http.Error(w, path+" was changed by something else", http.StatusPreconditionFailed)
+		return
+	default:
+		if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+			err = os.WriteFile(path, data, 0o644)
+		}
 	}
 	if err != nil {
 		fileError(w, err)
 		return
+	}
+	if len(data) <= readAtOnce {
+		w.Header().Set("ETag", tagOf(data))
 	}
 	s.files.changed()
 	w.WriteHeader(http.StatusNoContent)

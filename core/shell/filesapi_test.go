@@ -3,11 +3,13 @@ package shell_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -68,6 +70,116 @@ func TestFilesOfThePage(t *testing.T) {
 	} {
 		if code, text := do(c.method, c.path, ""); code != c.code {
 			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, code, text, c.code)
+		}
+	}
+}
+
+// TestPutIfMatch: who writes what was made of another text than is there does not undo
+// what a command has written meanwhile.
+func TestPutIfMatch(t *testing.T) {
+	url := httpServer(t) + "/kubetab/files" + shared.home + "/matched.txt"
+	do := func(method, tag, body string) (int, string, string) {
+		t.Helper()
+		r, err := http.NewRequest(method, url, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tag != "" {
+			r.Header.Set("If-Match", tag)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, answer.Header.Get("ETag"), string(text)
+	}
+	there := func(want string) {
+		t.Helper()
+		if _, _, text := do("GET", "", ""); text != want {
+			t.Errorf("there is %q, want %q", text, want)
+		}
+	}
+	code, first, text := do("PUT", "", "one")
+	if code != http.StatusNoContent || first == "" {
+		t.Fatal(code, first, text)
+	}
+	if code, tag, text := do("GET", "", ""); code != http.StatusOK || tag != first || text != "one" {
+		t.Error(code, tag, text)
+	}
+	code, second, _ := do("PUT", first, "two")
+	if code != http.StatusNoContent || second == first {
+		t.Error(code, second)
+	}
+	if code, _, text := do("PUT", first, "three"); code != http.StatusPreconditionFailed || !strings.Contains(text, "/matched.txt was changed by something else") {
+		t.Error(code, text)
+	}
+	there("two")
+	large := strings.Repeat("x", 1<<20+1) // no tag is told of it
+	if code, tag, _ := do("PUT", second, large); code != http.StatusNoContent || tag != "" {
+		t.Error(code, tag)
+	}
+	if code, _, _ := do("PUT", second, "four"); code != http.StatusPreconditionFailed {
+		t.Error(code)
+	}
+	there(large)
+	if code, _, _ := do("DELETE", "", ""); code != http.StatusNoContent {
+		t.Error(code)
+	}
+	if code, _, _ := do("PUT", second, "five"); code != http.StatusPreconditionFailed {
+		t.Error("written where there was no file:", code)
+	}
+}
+
+// TestEditorBesideCommand: a file has what a command appends and what the page's editor writes
+// at the same time.
+func TestEditorBesideCommand(t *testing.T) {
+	const lines = 200
+	url := httpServer(t)
+	file := url + "/kubetab/files" + shared.home + "/both.txt"
+	// To compare a large one takes a while.
+	if code, text := ask(t, "PUT", file, strings.Repeat("before\n", 50_000)); code != http.StatusNoContent {
+		t.Fatal(code, text)
+	}
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		post(t, url, fmt.Sprintf("for i in $(seq %d); do echo command $i >> both.txt; sleep 0.003; done", lines))
+	})
+	for n := range lines {
+		for done := false; !done; {
+			answer, err := http.Get(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := http.NewRequest("PUT", file, strings.NewReader(fmt.Sprintf("editor %d\n%s", n+1, text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("If-Match", answer.Header.Get("ETag"))
+			put, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put.Body.Close()
+			done = put.StatusCode == http.StatusNoContent
+		}
+	}
+	writing.Wait()
+	_, text := ask(t, "GET", file, "")
+	for n := range lines {
+		for _, who := range []string{"command", "editor"} {
+			if line := fmt.Sprintf("%s %d\n", who, n+1); strings.Count("\n"+text, "\n"+line) != 1 {
+				t.Errorf("%q is there %d times", line, strings.Count("\n"+text, "\n"+line))
+			}
 		}
 	}
 }

@@ -100,6 +100,31 @@ test('what is typed into the editor is the file of the terminal, over a restart 
   expect(await run('ls')).not.toContain('deployment.yaml');
 });
 
+test('a file has all that is typed and all that a command writes at the same time', async () => {
+  await file('service.yaml').click();
+  await page.getByRole('textbox', { name: 'Text of service.yaml' }).click();
+  await page.keyboard.press('Control+Home');
+  const writing = run(
+    'for i in $(seq 20); do echo "# written $i" >> service.yaml; sleep 0.05; done',
+  );
+  for (let n = 1; n <= 20; n++) await page.keyboard.type(`# typed ${n}\n`);
+  await writing;
+  const all = Array.from({ length: 20 }, (_, n) => [
+    `# typed ${n + 1}`,
+    `# written ${n + 1}`,
+  ]).flat();
+  await expect
+    .poll(async () =>
+      (await run('cat service.yaml'))
+        .split('\n')
+        .filter((line) => all.includes(line))
+        .toSorted(),
+    )
+    .toEqual(all.toSorted());
+  const text = page.getByRole('textbox', { name: 'Text of service.yaml' });
+  await expect.poll(() => text.textContent()).toContain('# written 20');
+});
+
 test('what was done to a file can be undone after another one was looked at', async () => {
   const text = page.locator('.editor-pane .cm-content');
   await file('service.yaml').click();
@@ -114,7 +139,8 @@ test('what was done to a file can be undone after another one was looked at', as
   expect(await text.textContent()).toContain('# first ');
   await page.keyboard.press('Control+z');
   await expect.poll(() => text.textContent()).not.toContain('# first ');
-  await page.keyboard.press('Control+Shift+z');
+  // As z it would be Control+z to CodeMirror, as long as there is something to undo: where keys come slowly, each is a step.
+  await page.keyboard.press('Control+Shift+Z');
   await expect.poll(() => text.textContent()).toContain('# first ');
 
   // A command wrote to it meanwhile: that is a step like any other.

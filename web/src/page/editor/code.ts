@@ -326,9 +326,8 @@ export function createEditor(
         view.scrollDOM.scrollTop = text.slice(0, 80) === before.slice(0, 80) ? top : 0;
         return;
       }
-      const echo = typed.lastIndexOf(text);
-      typed.splice(0, echo + 1);
-      if (echo < 0) replaceText(text);
+      if (typed.splice(0, typed.lastIndexOf(text) + 1).length > 0) return;
+      replaceText(text);
       view.dispatch({ effects: language.reconfigure(languageOf(named)) });
     },
     rename(label) {

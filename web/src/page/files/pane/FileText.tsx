@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals';
+import { effect, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { once } from '../../parts/once';
 import { languageOf } from '../language/language-of';
 import type { createManifestEditor } from '../language/manifest-editor';
 import { words } from '../words';
-import { files, writeFile } from '../workspace/workspace';
+import { files, textOf, writeFile } from '../workspace/workspace';
 
 type Editor = ReturnType<typeof createManifestEditor>;
 
@@ -33,8 +33,6 @@ const forgetRemoved = once(() => {
 export function FileText({ path, text }: { path: string; text: string }) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
-  const latest = useRef(text);
-  latest.current = text;
   const loaded = useSignal(false);
   useEffect(() => {
     forgetRemoved();
@@ -42,7 +40,7 @@ export function FileText({ path, text }: { path: string; text: string }) {
     void import('../language/manifest-editor').then(({ createManifestEditor: create }) => {
       if (gone || !host.current) return;
       editor.current = create(host.current, {
-        text: latest.current,
+        text: textOf(path) ?? '',
         language: languageOf(path),
         readOnly: false,
         label: words.label(path),
@@ -63,9 +61,15 @@ export function FileText({ path, text }: { path: string; text: string }) {
   }, [path]);
   const label = words.label(path);
   useEffect(() => editor.current?.rename(label), [label]);
-  useEffect(() => {
-    editor.current?.setText(text, languageOf(path));
-  }, [text]);
+  // At once, and not with what is drawn next: what is typed until then would be typed into the text before.
+  useEffect(
+    () =>
+      effect(() => {
+        const now = textOf(path);
+        if (now !== undefined) editor.current?.setText(now, languageOf(path));
+      }),
+    [path],
+  );
   return (
     <div class="code" translate={false}>
       {!loaded.value && <pre class="code-plain">{text.slice(0, 20_000)}</pre>}

@@ -3,7 +3,7 @@ import { askAsAdmin } from '../../engine/ask';
 import { ready } from '../../engine/cluster';
 import { framesOf } from '../../engine/frames';
 import type { OtherFiles } from './local-storage';
-import type { Storage, WorkspaceFile } from './workspace';
+import type { Editor, Storage, WorkspaceFile } from './workspace';
 
 /** Where the terminal's files are; the workspace is its home folder. */
 const HOME = '/home/kubetab';
@@ -25,9 +25,19 @@ const urlOf = (path: string) =>
     ? '/kubetab/kubeconfig'
     : `/kubetab/files${`${HOME}/${path}`.split('/').map(encodeURIComponent).join('/')}`;
 
+/** A text of a file that both have had, this page and the engine, or at first the copy that the engine was given. */
+interface Agreed {
+  readonly text: string;
+  /** The engine's name of it; empty as long as it has told none. */
+  readonly tag: string;
+  /** What has been made of it here, and sent to where the engine, or the next one, may have got it. */
+  readonly sent: Set<string>;
+}
+
 /**
  * The workspace as the terminal sees it, over a copy that outlives the engine. An engine that starts is given the
- * files of the copy. From then on the engine's files count, and files that commands write are taken into the copy.
+ * files of the copy. From then on the engine's files count, and files that commands write are taken into the copy. Where
+ * one types and a command writes, or another page, the file has what both have written.
  *
  * @param kept what the editor shows
  * @param others the rest: what is no text, is hidden or too large
@@ -35,42 +45,101 @@ const urlOf = (path: string) =>
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it is long because all that it returns shares what one copy knows of its engine
 export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   let online = false;
+  let editor: Editor | null = null;
   /** Changed here while there was no engine to tell. */
   const untold = new Set<string>();
-  /** Grows with each change made here, once when it begins and once when the engine has it. */
-  const changes = new Map<string, number>();
-  const count = (path: string) => changes.set(path, (changes.get(path) ?? 0) + 1);
-  const send = async (path: string, body: string | Uint8Array<ArrayBuffer>) => {
-    const answer = await askAsAdmin('editor', urlOf(path), { method: 'PUT', body });
-    if (!answer.ok) throw new Error(await answer.text());
-  };
-  const put = ({ path, text }: WorkspaceFile) => send(path, text);
-  const drop = async (path: string) => {
-    await askAsAdmin('editor', urlOf(path), { method: 'DELETE' });
-  };
-  return {
-    load: () => kept.load(),
-    async save(file) {
-      count(file.path);
-      try {
-        await kept.save(file);
-        if (online) await put(file);
-        else untold.add(file.path);
-      } finally {
-        count(file.path);
+  const removing = new Set<string>();
+  const agreed = new Map<string, Agreed>();
+  const agree = (path: string, text: string, tag: string) =>
+    agreed.set(path, { text, tag, sent: new Set() });
+  const inTurn = turns();
+
+  /** Tells the engine what the editor shows, once that has what is new there. To be called in turn. */
+  async function put(path: string, otherwise: string): Promise<void> {
+    for (;;) {
+      const text = editor?.textOf(path) ?? otherwise;
+      const before = agreed.get(path);
+      if (before?.tag && before.text === text) return;
+      if (!before || before.tag) {
+        before?.sent.add(text);
+        const tag = await send(path, text, before?.tag);
+        if (tag !== null) {
+          agree(path, text, tag);
+          return;
+        }
       }
+      if (!(await take(path))) return;
+    }
+  }
+
+  async function drop(path: string): Promise<void> {
+    await askAsAdmin('editor', urlOf(path), { method: 'DELETE' });
+  }
+
+  /**
+   * Takes over a file of the terminal's: into the editor if it is one that an editor can show. To be called in turn.
+   *
+   * @returns whether the editor has the file then
+   */
+  async function take(path: string, signal?: AbortSignal): Promise<boolean> {
+    const file = await fileOf(path, signal);
+    const { bytes, tag } = file ?? { bytes: null, tag: '' };
+    const text = bytes && textOf(path, bytes);
+    if (text !== null && agreed.get(path)?.sent.has(text)) agree(path, text, tag);
+    const before = agreed.get(path);
+    /** Whether something has been typed that neither has. */
+    const isAhead = () => before && ![undefined, before.text, text].includes(editor?.textOf(path));
+    if (text === null) {
+      agreed.delete(path);
+      if (!file && isAhead()) return true; // it is made again, with what was typed
+      if (bytes) await others.save(path, bytes);
+      else if (!file) await others.remove(path);
+      editor?.show(path, null);
+      await kept.remove(path);
+      return false;
+    }
+    if (removing.has(path)) return false;
+    if (before?.text === text) {
+      agree(path, text, tag);
+      return true;
+    }
+    const merged = isAhead() ? (await import('./merge')).merged : null;
+    // From here to where it is shown nobody can type.
+    const shown = editor?.textOf(path);
+    const both = merged && before && shown !== undefined ? merged(before.text, shown, text) : text;
+    agree(path, text, tag);
+    if (shown !== both) editor?.show(path, both);
+    await kept.save({ path, text: both });
+    await others.remove(path);
+    return true;
+  }
+
+  return {
+    async load() {
+      const files = await kept.load();
+      for (const { path, text } of files) if (!agreed.has(path)) agree(path, text, '');
+      return files;
+    },
+    async save(file) {
+      const { path, text } = file;
+      agreed.get(path)?.sent.add(text);
+      await kept.save(file);
+      if (online) await inTurn(path, () => put(path, text));
+      else untold.add(path);
     },
     async remove(path) {
-      count(path);
+      removing.add(path);
       try {
+        agreed.delete(path);
         await kept.remove(path);
-        if (online) await drop(path);
+        if (online) await inTurn(path, () => drop(path));
         else untold.add(path);
       } finally {
-        count(path);
+        removing.delete(path);
       }
     },
-    follow(onChange, onRefused) {
+    follow(by) {
+      editor = by;
       let stop: AbortController | null = null;
       ready.subscribe((isReady) => {
         stop?.abort();
@@ -102,21 +171,33 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         await tell(meanwhile, await kept.load());
         const news = await askAsAdmin('view', `${urlOf('')}?watch=1`, { signal });
         const there = new Set(await listed('', signal));
-        for (const path of there) await take(path, signal);
-        for (const { path } of mine) if (!there.has(path)) await gone(path);
+        for (const path of there) await hear(path, signal);
+        for (const { path } of mine) if (!there.has(path)) await hear(path, signal);
         for (const path of await others.paths()) if (!there.has(path)) await others.remove(path);
         if (!news.ok || !news.body) return;
         for await (const frame of framesOf(news.body)) {
           const change = JSON.parse(frame) as FileChange;
           const path = change.path.slice(HOME.length + 1);
-          if (change.type === 'deleted') await gone(path);
-          else await take(path, signal);
+          if (isKept(path)) await hear(path, signal);
+        }
+      }
+
+      /** Takes over what is new of a file, and tells the engine what is new here. What cannot be read stays as it is. */
+      async function hear(path: string, signal: AbortSignal): Promise<void> {
+        try {
+          await inTurn(path, async () => {
+            if ((await take(path, signal)) && editor?.textOf(path) !== undefined)
+              await put(path, '');
+          });
+        } catch (error) {
+          if (signal.aborted) throw error;
         }
       }
 
       /** Gives an engine that has just started all files. */
       async function give(mine: readonly WorkspaceFile[]): Promise<void> {
-        for (const file of mine) await put(file);
+        agreed.clear();
+        for (const { path, text } of mine) await inTurn(path, () => put(path, text));
         for (const path of await others.paths()) {
           const bytes = await others.read(path);
           if (!bytes) continue;
@@ -125,7 +206,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
           } catch (error) {
             if (path !== KUBECONFIG) throw error;
             // It is none: the engine has the first one again, and has put this one beside it.
-            onRefused(error instanceof Error ? error.message : String(error));
+            by.refused(error instanceof Error ? error.message : String(error));
           }
         }
         await askAsAdmin('editor', MARK, { method: 'PUT', body: '' });
@@ -135,52 +216,65 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
       async function tell(paths: readonly string[], mine: readonly WorkspaceFile[]): Promise<void> {
         for (const path of paths) {
           const file = mine.find((each) => each.path === path);
-          await (file ? put(file) : drop(path));
+          await inTurn(path, () => (file ? put(path, file.text) : drop(path)));
         }
-      }
-
-      async function gone(path: string): Promise<void> {
-        await kept.remove(path);
-        await others.remove(path);
-        onChange(path, null);
-      }
-
-      /** Takes over a file of the terminal's: into the editor if it is one that an editor can show. */
-      async function take(path: string, signal: AbortSignal): Promise<void> {
-        if (!isKept(path)) return;
-        const before = changes.get(path) ?? 0;
-        if (before % 2 === 1) return; // what is on its way there is newer
-        const isOld = () => (changes.get(path) ?? 0) !== before;
-        const file = await fileOf(path, signal);
-        if (!file || isOld()) return;
-        const { bytes } = file;
-        const text = bytes && textOf(path, bytes);
-        // Somebody may type while a browser keeps it, for as long as that takes.
-        if (text !== null) await others.remove(path);
-        else if (bytes) await others.save(path, bytes);
-        if (isOld()) return;
-        await (text === null ? kept.remove(path) : kept.save({ path, text }));
-        if (!isOld()) onChange(path, text);
       }
     },
   };
 }
 
+/** Has what is done to one path happen one after the other. */
+function turns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(path: string, act: () => Promise<T>): Promise<T> => {
+    const mine = (last.get(path) ?? Promise.resolve()).then(act, act);
+    last.set(path, mine);
+    return mine;
+  };
+}
+
 /**
- * What is in a file of the terminal's; null where there is none. The bytes of one that is too large to be kept are not
- * fetched, and null: a hundred megabytes would take page and engine for half a second, to be thrown away.
+ * Writes a file of the terminal's.
+ *
+ * @param was the tag of the text that is to be replaced; whatever is there if it is empty
+ * @returns the tag of what is there then, empty if the engine has told none; null if another text is there
+ */
+async function send(
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  was = '',
+): Promise<string | null> {
+  const answer = await askAsAdmin('editor', urlOf(path), {
+    method: 'PUT',
+    body,
+    headers: was ? [['If-Match', was]] : [],
+  });
+  if (answer.status === 412) {
+    await answer.body?.cancel();
+    return null;
+  }
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.headers.get('etag') ?? '';
+}
+
+/**
+ * What is in a file of the terminal's, with its tag; null where there is none. The bytes of one that is too large to be
+ * kept are not fetched, and null: a hundred megabytes would take page and engine for half a second, to be thrown away.
  */
 async function fileOf(
   path: string,
-  signal: AbortSignal,
-): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | null } | null> {
-  const { ok, headers, body } = await askAsAdmin('view', urlOf(path), { signal });
+  signal?: AbortSignal,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer> | null; readonly tag: string } | null> {
+  const answer = await askAsAdmin('view', urlOf(path), signal ? { signal } : {});
+  const { ok, status, headers, body } = answer;
+  if (!ok && status !== 404) throw new Error(await answer.text());
   const isFile = ok && !headers.get('content-type')?.includes('json');
+  const tag = headers.get('etag') ?? '';
   if (isFile && Number(headers.get('content-length')) <= LARGEST) {
-    return { bytes: new Uint8Array(await new Response(body).arrayBuffer()) };
+    return { bytes: new Uint8Array(await new Response(body).arrayBuffer()), tag };
   }
   await body?.cancel();
-  return isFile ? { bytes: null } : null;
+  return isFile ? { bytes: null, tag } : null;
 }
 
 /** Null for what the editor does not show. */

@@ -13,14 +13,18 @@ export interface Storage {
   load(): Promise<readonly WorkspaceFile[]>;
   save(file: WorkspaceFile): Promise<void>;
   remove(path: string): Promise<void>;
-  /**
-   * Tells of files that something else has changed, where a null text means that it was removed, and of what could not
-   * be given back to an engine that has started.
-   */
-  follow?(
-    onChange: (path: string, text: string | null) => void,
-    onRefused: (why: string) => void,
-  ): void;
+  /** Has an editor show what something else has changed. */
+  follow?(editor: Editor): void;
+}
+
+/** What shows the files of a storage, and has them changed. */
+export interface Editor {
+  /** What is shown of a file, which may be newer than what was saved last; undefined where there is none. */
+  textOf(path: string): string | undefined;
+  /** Shows another text, which is not saved; null for a file that is no more. */
+  show(path: string, text: string | null): void;
+  /** Says why something could not be given back to an engine that has started. */
+  refused(why: string): void;
 }
 
 export const files = signal<readonly WorkspaceFile[]>([]);
@@ -71,8 +75,12 @@ export async function openWorkspace(
     trouble.value = error instanceof Error ? error.message : String(error);
     files.value = sorted(samples);
   }
-  from.follow?.(onForeignChange, (why) => {
-    refused.value = why;
+  from.follow?.({
+    textOf,
+    show,
+    refused: (why) => {
+      refused.value = why;
+    },
   });
   const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
   if (before) openAgain(before);
@@ -197,9 +205,12 @@ export function nameIn(taken: readonly string[], wish: string): string {
   }
 }
 
-function onForeignChange(path: string, text: string | null): void {
-  // What is being typed here is newer than what comes from elsewhere.
-  if (saving.has(path)) return;
+/** What is shown of a file; undefined where there is none. */
+export function textOf(path: string): string | undefined {
+  return files.value.find((file) => file.path === path)?.text;
+}
+
+function show(path: string, text: string | null): void {
   const others = files.value.filter((file) => file.path !== path);
   if (text === null) {
     files.value = others;
