@@ -211,6 +211,25 @@ test('a file that a command removes while one types in it is made again, and ano
   expect(editor.texts.has('a.yaml')).toBe(false);
 });
 
+test('an engine that names no texts has what was typed last', async () => {
+  const { files, write, isFollowed } = newEngine('a.yaml');
+  const ask = engine.ask;
+  engine.ask = async (url, init) => {
+    const answer = await ask(url, init);
+    answer.headers.delete('etag');
+    return answer;
+  };
+  const kept = new Map([['a.yaml', 'as it was\n']]);
+  const editor = await newEditor(sharedWithTerminal(newCopy(kept), NO_OTHERS));
+  await vi.waitUntil(isFollowed);
+  await editor.type('a.yaml', 'typed');
+  await vi.waitUntil(() => files.get('a.yaml') === 'typed');
+  write('of a command');
+  await vi.waitUntil(() => editor.texts.get('a.yaml') === 'of a command');
+  await editor.type('a.yaml', 'typed again');
+  expect(files.get('a.yaml')).toBe('typed again');
+});
+
 test('a file that cannot be read stays as it is, and what is new of others is heard', async () => {
   const { files, write } = newEngine('a.yaml');
   const ask = engine.ask;

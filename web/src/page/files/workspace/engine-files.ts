@@ -28,8 +28,8 @@ const urlOf = (path: string) =>
 /** A text of a file that both have had, this page and the engine, or at first the copy that the engine was given. */
 interface Agreed {
   readonly text: string;
-  /** The engine's name of it; empty as long as it has told none. */
-  readonly tag: string;
+  /** The engine's name of it, empty if it has none; null as long as nobody has asked. */
+  readonly tag: string | null;
   /** What has been made of it here, and sent to where the engine, or the next one, may have got it. */
   readonly sent: Set<string>;
 }
@@ -50,7 +50,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   const untold = new Set<string>();
   const removing = new Set<string>();
   const agreed = new Map<string, Agreed>();
-  const agree = (path: string, text: string, tag: string) =>
+  const agree = (path: string, text: string, tag: string | null) =>
     agreed.set(path, { text, tag, sent: new Set() });
   const inTurn = turns();
 
@@ -59,8 +59,8 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
     for (;;) {
       const text = editor?.textOf(path) ?? otherwise;
       const before = agreed.get(path);
-      if (before?.tag && before.text === text) return;
-      if (!before || before.tag) {
+      if (before?.tag !== null) {
+        if (before?.text === text) return;
         before?.sent.add(text);
         const tag = await send(path, text, before?.tag);
         if (tag !== null) {
@@ -117,7 +117,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
   return {
     async load() {
       const files = await kept.load();
-      for (const { path, text } of files) if (!agreed.has(path)) agree(path, text, '');
+      for (const { path, text } of files) if (!agreed.has(path)) agree(path, text, null);
       return files;
     },
     async save(file) {
