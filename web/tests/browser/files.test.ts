@@ -101,6 +101,7 @@ test('what is typed into the editor is the file of the terminal, over a restart 
 });
 
 test('a file has all that is typed and all that a command writes at the same time', async () => {
+  await says('ls').toContain('service.yaml');
   await file('service.yaml').click();
   await page.getByRole('textbox', { name: 'Text of service.yaml' }).click();
   await page.keyboard.press('Control+Home');
