@@ -30,8 +30,18 @@ interface Agreed {
   readonly text: string;
   /** The engine's name of it, empty if it has none; null as long as nobody has asked. */
   readonly tag: string | null;
-  /** What has been made of it here, and sent to where the engine, or the next one, may have got it. */
+  /** The last that were made of it here, and sent to where the engine, or the next one, may have got them. */
   readonly sent: Set<string>;
+}
+
+/** How many texts are remembered that the engine may have got without saying so. */
+const MOST_SENT = 10;
+
+function remember(sent: Set<string> | undefined, text: string): void {
+  if (!sent) return;
+  sent.add(text);
+  const [oldest = text] = sent;
+  if (sent.size > MOST_SENT) sent.delete(oldest);
 }
 
 /**
@@ -61,7 +71,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
       const before = agreed.get(path);
       if (before?.tag !== null) {
         if (before?.text === text) return;
-        before?.sent.add(text);
+        remember(before?.sent, text);
         const tag = await send(path, text, before?.tag);
         if (tag !== null) {
           agree(path, text, tag);
@@ -122,7 +132,7 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
     },
     async save(file) {
       const { path, text } = file;
-      agreed.get(path)?.sent.add(text);
+      remember(agreed.get(path)?.sent, text);
       await kept.save(file);
       if (online) await inTurn(path, () => put(path, text));
       else untold.add(path);
