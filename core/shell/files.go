@@ -11,35 +11,38 @@ import (
 )
 
 // files are those of the process, as coreutils wants them.
-type files struct{}
+type files struct {
+	// writing is held while the page's editor compares a file and writes it, and shared
+	// by each write of a command: one that came in between would be lost. What kubectl
+	// itself writes does not take it. Not nil.
+	writing *sync.RWMutex
+}
 
-// writing is held while the page's editor compares a file and writes it, and shared by
-// each write of a command: one that came in between would be lost. It is one lock, as
-// the files are those of one process. What kubectl itself writes does not take it.
-var writing sync.RWMutex
-
-func (files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+func (f files) Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
 	if writes { // and may cut the file
-		writing.RLock()
-		defer writing.RUnlock()
+		f.writing.RLock()
+		defer f.writing.RUnlock()
 	}
-	f, err := os.OpenFile(name, flag, perm)
+	file, err := os.OpenFile(name, flag, perm)
 	switch {
 	case err != nil:
 		return nil, err // not a nil *os.File
 	case writes:
-		return written{f}, nil
+		return written{file, f.writing}, nil
 	}
-	return f, nil
+	return file, nil
 }
 
 // written is a file whose writes share writing.
-type written struct{ io.ReadWriteCloser }
+type written struct {
+	io.ReadWriteCloser
+	writing *sync.RWMutex
+}
 
 func (w written) Write(b []byte) (int, error) {
-	writing.RLock()
-	defer writing.RUnlock()
+	w.writing.RLock()
+	defer w.writing.RUnlock()
 	return w.ReadWriteCloser.Write(b)
 }
 
@@ -65,17 +68,17 @@ func (files) Stat(name string, follow bool) (fs.FileInfo, error) {
 
 func (files) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (files) ReadFile(name string) ([]byte, error)       { return os.ReadFile(name) }
-func (files) WriteFile(name string, data []byte, perm fs.FileMode) error {
-	writing.RLock()
-	defer writing.RUnlock()
+func (f files) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	f.writing.RLock()
+	defer f.writing.RUnlock()
 	return os.WriteFile(name, data, perm)
 }
 func (files) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
 func (files) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
 func (files) Symlink(target, name string) error            { return os.Symlink(target, name) }
-func (files) Rename(from, to string) error {
-	writing.RLock()
-	defer writing.RUnlock()
+func (f files) Rename(from, to string) error {
+	f.writing.RLock()
+	defer f.writing.RUnlock()
 	return os.Rename(from, to)
 }
 func (files) Chmod(name string, perm fs.FileMode) error { return os.Chmod(name, perm) }

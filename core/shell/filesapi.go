@@ -168,8 +168,8 @@ func (s *Shell) putFile(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	writing.Lock()
-	defer writing.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	switch tag := r.Header.Get("If-Match"); {
 	case strings.HasSuffix(r.PathValue("path"), "/"):
 		err = os.MkdirAll(path, 0o755)
@@ -202,7 +202,7 @@ func (s *Shell) deleteFile(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, path+" has to stay", http.StatusForbidden)
 		return
 	}
-	if err := (files{}).Remove(path, true); err != nil {
+	if err := s.disk().Remove(path, true); err != nil {
 		fileError(w, err)
 		return
 	}

@@ -26,25 +26,26 @@ func (s *Shell) hook() {
 		return nil // not a nil *TTY
 	}
 	editor.LaunchHook = s.LaunchEditor
-	exec.Programs = processes{}
+	exec.Programs = processes{s.disk()}
 }
 
 // processes runs diff, the one program that kubectl starts.
-type processes struct{}
+type processes struct{ files files }
 
 var errNoProcess = errors.New("there are no processes in a tab")
 
-func (processes) Command(name string, args ...string) exec.Cmd {
-	return &process{name: name, args: args}
+func (p processes) Command(name string, args ...string) exec.Cmd {
+	return &process{files: p.files, name: name, args: args}
 }
 
-func (processes) CommandContext(_ context.Context, name string, args ...string) exec.Cmd {
-	return &process{name: name, args: args}
+func (p processes) CommandContext(_ context.Context, name string, args ...string) exec.Cmd {
+	return p.Command(name, args...)
 }
 
 func (processes) LookPath(string) (string, error) { return "", exec.ErrExecutableNotFound }
 
 type process struct {
+	files          files
 	name           string
 	args           []string
 	dir            string
@@ -58,7 +59,7 @@ func (p *process) Run() error {
 	if p.dir == "" {
 		p.dir, _ = os.Getwd() // empty is as good as any
 	}
-	code := diff(nil, &coreutils.Call{Context: context.Background(), Files: files{}, Name: p.name, Args: p.args, Dir: p.dir, Stdout: p.stdout, Stderr: p.stderr})
+	code := diff(nil, &coreutils.Call{Context: context.Background(), Files: p.files, Name: p.name, Args: p.args, Dir: p.dir, Stdout: p.stdout, Stderr: p.stderr})
 	if code != 0 {
 		return exec.CodeExitError{Err: fmt.Errorf("exit status %d", code), Code: code}
 	}

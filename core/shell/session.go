@@ -78,9 +78,9 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
-		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: files{}, Jobs: k.jobs,
+		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs,
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-			file, err := files{}.Open(name, flag, perm)
+			file, err := s.disk().Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 				return &mortalFile{file, ctx}, nil // the interpreter itself reads it for $(<file)
 			}
@@ -289,7 +289,7 @@ func (k *session) exec(ctx context.Context, args []string) error {
 		hc.Stderr = &errorsOf{hc.Stderr, running}
 	}
 	c := &coreutils.Call{
-		Context: running, System: k, Files: mortalFiles{ctx: running}, Name: path.Base(args[0]), Args: args[1:], Dir: hc.Dir, Env: hc.Env,
+		Context: running, System: k, Files: mortalFiles{k.shell.disk(), running}, Name: path.Base(args[0]), Args: args[1:], Dir: hc.Dir, Env: hc.Env,
 		Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}
 	if hc.Stdin != nil {

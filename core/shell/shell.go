@@ -39,9 +39,10 @@ type Shell struct {
 	server  *http.Server
 	served  chan struct{}
 
-	files  watchedFiles
-	ctx    context.Context // ends with the shell
-	cancel context.CancelFunc
+	files   watchedFiles
+	writing sync.RWMutex    // see files.writing
+	ctx     context.Context // ends with the shell
+	cancel  context.CancelFunc
 
 	changing sync.Mutex // held from when the kubeconfig is read until it is written; before mu
 
@@ -53,6 +54,9 @@ type Shell struct {
 	sessions  map[string]*named    // by name
 	lines     int                  // that named sessions were asked for so far
 }
+
+// disk returns the files for the shell's commands.
+func (s *Shell) disk() files { return files{&s.writing} }
 
 // New serves the API on config's listener, which Close closes. Errors: an
 // address that makes no URL.
