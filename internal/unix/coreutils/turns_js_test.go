@@ -3,6 +3,7 @@ package coreutils
 import (
 	"context"
 	"io"
+	"math"
 	"regexp"
 	"runtime"
 	"strings"
@@ -117,13 +118,18 @@ func TestManyAreCountedQuickly(t *testing.T) {
 	}
 	runtime.Gosched()
 	records := make([]runtime.StackRecord, mostProcesses+100)
-	began := time.Now()
-	runtime.GoroutineProfile(records)
-	stacks := time.Since(began)
 	var p processes
-	began = time.Now()
-	p.count()
-	if took := time.Since(began); took > stacks/4 {
+	// The shortest of some, in turns: other processes take the processor, too.
+	stacks, took := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for range 10 {
+		began := time.Now()
+		runtime.GoroutineProfile(records)
+		stacks = min(stacks, time.Since(began))
+		began = time.Now()
+		p.count()
+		took = min(took, time.Since(began))
+	}
+	if took > stacks/4 {
 		t.Errorf("%d goroutines were counted in %v, and their stacks recorded in %v", mostProcesses, took, stacks)
 	}
 }
