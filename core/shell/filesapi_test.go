@@ -74,29 +74,36 @@ func TestFilesOfThePage(t *testing.T) {
 	}
 }
 
+// askTagged sends a request with the ETag of If-Match unless that is empty, and returns
+// the status, the ETag and the body of the answer.
+func askTagged(t *testing.T, method, url, tag, body string) (code int, newTag, text string) {
+	t.Helper()
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tag != "" {
+		r.Header.Set("If-Match", tag)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	read, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, answer.Header.Get("ETag"), string(read)
+}
+
 // TestPutIfMatch: who writes what was made of another text than is there does not undo
 // what a command has written meanwhile.
 func TestPutIfMatch(t *testing.T) {
 	url := httpServer(t) + "/kubetab/files" + shared.home + "/matched.txt"
 	do := func(method, tag, body string) (int, string, string) {
 		t.Helper()
-		r, err := http.NewRequest(method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tag != "" {
-			r.Header.Set("If-Match", tag)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.StatusCode, answer.Header.Get("ETag"), string(text)
+		return askTagged(t, method, url, tag, body)
 	}
 	there := func(want string) {
 		t.Helper()
@@ -151,26 +158,9 @@ func TestEditorBesideCommand(t *testing.T) {
 	})
 	for n := range lines {
 		for done := false; !done; {
-			answer, err := http.Get(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(answer.Body)
-			answer.Body.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := http.NewRequest("PUT", file, strings.NewReader(fmt.Sprintf("editor %d\n%s", n+1, text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("If-Match", answer.Header.Get("ETag"))
-			put, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put.Body.Close()
-			done = put.StatusCode == http.StatusNoContent
+			_, tag, text := askTagged(t, "GET", file, "", "")
+			code, _, _ := askTagged(t, "PUT", file, tag, fmt.Sprintf("editor %d\n%s", n+1, text))
+			done = code == http.StatusNoContent
 		}
 	}
 	writing.Wait()
