@@ -274,7 +274,7 @@ test-race-all: $(call needs,native) ## the tests of all Go packages with the rac
 .PHONY: test-js
 test-js: $(call needs,wasm)
 	@scripts/step "Go tests on js/wasm" $(KEPT) $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./core/etcd ./core/etcd/internal/journal ./internal/goroutine
-	@scripts/step "interpreters give way on js/wasm" $(KEPT) $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils -run 'GiveWay|Counted'
+	@scripts/step "interpreters give way on js/wasm" $(KEPT) $(WASM_GO) test -vet=off -exec "$(WASM_EXEC)" ./internal/unix/coreutils ./internal/unix/bash -run 'GiveWay|Counted|WrittenOnce'
 	@scripts/step "Node tests" $(KEPT) sh -c 'node wasm/host/testengine.mjs && \
 		KUBETAB_TESTENGINE=built KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/ wasm/snapshot/ wasm/split/ wasm/size/ scripts/'
 
