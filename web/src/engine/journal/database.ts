@@ -1,4 +1,4 @@
-import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
+import { type DBSchema, deleteDB, type IDBPDatabase, type IDBPObjectStore, openDB } from 'idb';
 import { suffixOf } from '../../client/cluster-names';
 import { nameIn } from '../../client/folder';
 
@@ -116,6 +116,26 @@ function openOnce(site: string, onDeleted: () => void): Promise<Database> {
     },
     terminated: onDeleted, // as a browser does that clears the data of a site
   });
+}
+
+/**
+ * Has Chromium begin a new log for what is written into the databases of this site. Its LevelDB writes a record as a header
+ * and what belongs to it, and goes on with the same log when it is opened again. Where the browser was killed in between, the
+ * next one writes behind half a record; the one after that finds a wrong checksum there, and deletes all databases of the
+ * site. A database that is deleted has its keys compacted, and LevelDB leaves its log for that. It takes some 30 ms; nothing
+ * depends on it, and a browser that does not answer is waited for a second at most.
+ *
+ * @param site path of the site, with a slash at its end
+ */
+export async function renewLog(site: string): Promise<void> {
+  // Of all browsers only Chromium has this property, and LevelDB.
+  if (!('dataLoss' in IDBVersionChangeEvent.prototype)) return;
+  const name = nameIn(site, 'kubetab log');
+  const renewed = openDB(name, 1, { upgrade: (database) => void database.createObjectStore(STORE) })
+    .then((database) => database.close())
+    .then(() => deleteDB(name));
+  const overdue = new Promise((over) => setTimeout(over, 1000));
+  await Promise.race([renewed.catch(() => undefined), overdue]);
 }
 
 /** All records of a base. */

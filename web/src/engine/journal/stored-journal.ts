@@ -11,6 +11,7 @@ import {
   type NameSum,
   NO_NAMES,
   openDatabase,
+  renewLog,
   SETTINGS,
   STORE,
   SUM,
@@ -70,6 +71,8 @@ export class StoredJournal {
   /** When the last transaction did, by performance.now(). */
   #began = Number.NEGATIVE_INFINITY;
   #written: Promise<void> = Promise.resolve();
+  /** The browser's log is not one that ends with half a record. */
+  #renewed: Promise<void> | null = null;
   #stopped = false;
   /** There was no room. */
   #full = false;
@@ -351,6 +354,8 @@ export class StoredJournal {
     this.#writing = true;
     try {
       const database = await this.#database;
+      this.#renewed ??= renewLog(siteOf(this.#base));
+      await this.#renewed;
       while (this.#waiting.length > 0) {
         await this.#pace();
         this.#began = performance.now();
