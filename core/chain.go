@@ -214,13 +214,13 @@ func (c chainConfig) build() (*chain, error) {
 	return &chain{aggregator: server, informers: inf}, nil
 }
 
-// listCache is how many bytes the kept JSON of list items may take: with a FixedHeap,
-// the JSON of some ten thousand small objects.
+// listCache is how many bytes the kept JSON of list items may take. Half of it is the JSON
+// of some ten thousand objects of a kilobyte, with a FixedHeap of a quarter of that.
 func (c chainConfig) listCache() int {
 	if c.FixedHeap {
-		return 2 << 20
+		return 8 << 20
 	}
-	return 8 << 20
+	return 32 << 20
 }
 
 // identity names everything that changes the OpenAPI documents of built-in

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -102,6 +103,7 @@ func readKubeconfig(path string) (target, error) {
 type client struct {
 	target
 	http *http.Client
+	body bytes.Buffer // of the last page
 }
 
 func (t target) dial() *client {

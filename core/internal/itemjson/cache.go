@@ -16,7 +16,8 @@ const (
 	// and room in a map that is half full.
 	overhead = 192
 	// marks is how many items are remembered to have been listed once, in four
-	// bytes each. Of a list of as many, two thirds are found again.
+	// bytes each. Two that have one place take it from each other every other
+	// time: of a list that is read again and again, all items are kept in the end.
 	marks = 1 << 14
 )
 
@@ -54,7 +55,8 @@ type Cache struct {
 	mu         sync.RWMutex
 	young, old map[identity][]byte
 	youngBytes int
-	seen       []uint32    // by mark: whose mark came last
+	seen       []uint32    // by mark: whose mark it is
+	coin       uint32      // whether a mark takes another's place; tossed for each
 	aging      *time.Timer // set while anything is kept
 }
 
@@ -62,9 +64,9 @@ type Cache struct {
 // it is dropped, and holds its object's managed fields.
 func New(limit int) *Cache { return &Cache{limit: limit} }
 
-// find sets found to the kept JSON of ids. It returns how many of ids have
-// none, and the indices of those whose JSON is in the old generation.
-func (c *Cache) find(ids []identity, found [][]byte) (missing int, aged []int) {
+// find sets found to the kept JSON of ids. It returns the indices of those that
+// have none, and of those whose JSON is in the old generation.
+func (c *Cache) find(ids []identity, found [][]byte) (missing, aged []int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for i, id := range ids {
@@ -74,32 +76,37 @@ func (c *Cache) find(ids []identity, found [][]byte) (missing int, aged []int) {
 		if found[i] = c.old[id]; found[i] != nil {
 			aged = append(aged, i)
 		} else {
-			missing++
+			missing = append(missing, i)
 		}
 	}
 	return missing, aged
 }
 
-// again marks the ids that were not found as listed, and reports for each
-// whether it was marked before: the JSON of an item that is listed once is not
+// again marks those of ids that which says as listed, and reports for each
+// of ids whether it was marked before: the JSON of an item that is listed once is not
 // worth its memory. A mark can be lost to another item's, and be taken for
 // another item's; all it decides is when an item is kept. An item without
 // managed fields is never marked.
-func (c *Cache) again(ids []identity, found [][]byte) []bool {
+func (c *Cache) again(ids []identity, which []int) []bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen == nil {
 		c.seen = make([]uint32, marks)
 	}
 	was := make([]bool, len(ids))
-	for i, id := range ids {
-		if id.fields == nil || found[i] != nil {
+	for _, i := range which {
+		if ids[i].fields == nil {
 			continue
 		}
-		hash := uint64(reflect.ValueOf(id.fields).Pointer()) * 0x9E3779B97F4A7C15 // 2^64 by the golden ratio
+		hash := uint64(reflect.ValueOf(ids[i].fields).Pointer()) * 0x9E3779B97F4A7C15 // 2^64 by the golden ratio
 		mark, slot := uint32(hash>>8), &c.seen[hash>>40%marks]
-		was[i] = *slot == mark
-		*slot = mark
+		if was[i] = *slot == mark; was[i] {
+			continue
+		}
+		c.coin = c.coin*1664525 + 1013904223 // Numerical Recipes' generator
+		if *slot == 0 || c.coin>>31 == 1 {
+			*slot = mark
+		}
 	}
 	return was
 }

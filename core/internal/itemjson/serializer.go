@@ -89,19 +89,18 @@ func (s *serializer) writeItems(items reflect.Value, w *bufio.Writer) error {
 	}
 	missing, use := s.cache.find(ids, values)
 	var worth []bool
-	if missing > 0 {
-		worth = s.cache.again(ids, values)
+	if len(missing) > 0 {
+		worth = s.cache.again(ids, missing)
 	}
-	var encoded bytes.Buffer
+	encoded := newEncodings(s.Serializer, items, missing)
+	defer encoded.end()
 	for i := range n {
 		value := values[i]
 		if value == nil {
-			encoded.Reset()
-			if err := s.Serializer.Encode(items.Index(i).Addr().Interface().(runtime.Object), &encoded); err != nil {
+			var err error
+			if value, err = encoded.next(); err != nil {
 				return err
 			}
-			value = encoded.Bytes()
-			value[len(value)-1] = ',' // for the line's end
 			if worth[i] {
 				values[i] = bytes.Clone(value)
 				use = append(use, i)

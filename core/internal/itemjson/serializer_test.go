@@ -2,8 +2,10 @@ package itemjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -106,7 +108,8 @@ func TestWritesWhatUpstreamWrites(t *testing.T) {
 	unowned := configMap("unowned", 5, "no managed fields")
 	unowned.ManagedFields = nil
 	lists := map[string]runtime.Object{
-		"objects": configMaps(50),
+		"objects":                    configMaps(50),
+		"objects of several batches": configMaps(5*batchItems + 3),
 		"hostile": &corev1.ConfigMapList{Items: []corev1.ConfigMap{
 			{ObjectMeta: meta("hostile", 1), Data: map[string]string{hostile: hostile, "": ""}, BinaryData: map[string][]byte{hostile: []byte(hostile)}},
 		}},
@@ -123,11 +126,13 @@ func TestWritesWhatUpstreamWrites(t *testing.T) {
 			{ObjectMeta: meta("p", 1), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}, TerminationGracePeriodSeconds: ptr.To[int64](0)}},
 		}},
 		"an item without JSON": &appsv1.ControllerRevisionList{Items: []appsv1.ControllerRevision{{ObjectMeta: meta("good", 2)}, broken, {ObjectMeta: meta("later", 4)}}},
-		"raw items":            &metav1.List{Items: []runtime.RawExtension{{Raw: []byte(`{"a":1}`)}}},
-		"one object":           ptr.To(configMap("one", 1, hostile)),
-		"a status":             &metav1.Status{Status: "Failure", Message: hostile},
-		"unstructured":         &unstructured.UnstructuredList{Object: map[string]any{"kind": "List", "apiVersion": "v1"}, Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}},
-		"metadata alone":       &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: meta("partial", 1)}}},
+		"an item without JSON in a later batch": &appsv1.ControllerRevisionList{Items: append(slices.Repeat(
+			[]appsv1.ControllerRevision{{ObjectMeta: meta("good", 2)}}, 2*batchItems+7), broken, appsv1.ControllerRevision{ObjectMeta: meta("later", 4)})},
+		"raw items":      &metav1.List{Items: []runtime.RawExtension{{Raw: []byte(`{"a":1}`)}}},
+		"one object":     ptr.To(configMap("one", 1, hostile)),
+		"a status":       &metav1.Status{Status: "Failure", Message: hostile},
+		"unstructured":   &unstructured.UnstructuredList{Object: map[string]any{"kind": "List", "apiVersion": "v1"}, Items: []unstructured.Unstructured{{Object: map[string]any{"kind": "A"}}}},
+		"metadata alone": &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: meta("partial", 1)}}},
 	}
 	theirs, cache := upstreams(t), New(1<<20)
 	ours := cache.Serving(theirs)
@@ -228,6 +233,64 @@ func TestKeepsWhatIsListedAgain(t *testing.T) {
 	}
 	if one := (&corev1.ConfigMapList{Items: list.Items[3:4]}); !isKept(t, e, one, 0) {
 		t.Error("another list of the same item encodes it anew")
+	}
+}
+
+// Of 2,000 items, one in nine has the place of its mark in common with another.
+func TestKeepsAllItemsOfALongList(t *testing.T) {
+	cache, list := New(64<<20), configMaps(2000)
+	e := plain(t, cache.Serving(upstreams(t)))
+	kept := 0
+	for pass := 0; pass < 40 && kept < len(list.Items); pass++ {
+		if err := e.Encode(list, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if kept, _ = cache.held(); pass == 0 && kept > 50 {
+			t.Errorf("%d items are kept that were listed once", kept)
+		}
+	}
+	if kept != len(list.Items) {
+		t.Errorf("%d of %d items are kept that were listed 40 times", kept, len(list.Items))
+	}
+}
+
+// fussy has no JSON if its name is so: upstream's encoder panics.
+type fussy struct{ corev1.ConfigMap }
+
+func (f fussy) MarshalJSON() ([]byte, error) {
+	if f.Name == "fussy" {
+		panic("fussy")
+	}
+	return json.Marshal(f.ConfigMap)
+}
+
+type fussyList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []fussy `json:"items"`
+}
+
+func (l *fussyList) DeepCopyObject() runtime.Object { return &fussyList{Items: slices.Clone(l.Items)} }
+
+// The server's handlers recover what panics in a request; what panics in another goroutine ends the server.
+func TestPanicsWhereUpstreamDoes(t *testing.T) {
+	list := &fussyList{}
+	for _, c := range configMaps(6 * batchItems).Items {
+		list.Items = append(list.Items, fussy{c})
+	}
+	for _, at := range []int{0, 3*batchItems + 1, len(list.Items) - 1} {
+		list.Items[at].Name = "fussy"
+		outcome := func(s runtime.NegotiatedSerializer) (a answer, panicked any) {
+			defer func() { panicked = recover() }()
+			a.err = fmt.Sprint(plain(t, s).Encode(list, &a))
+			return a, nil
+		}
+		got, gotPanic := outcome(New(1 << 20).Serving(upstreams(t)))
+		want, wantPanic := outcome(upstreams(t))
+		if wantPanic == nil || gotPanic != wantPanic {
+			t.Errorf("at %d: %v, %+v\nwant %v, %+v", at, gotPanic, got, wantPanic, want)
+		}
+		list.Items[at].Name = "plain"
 	}
 }
 
