@@ -92,6 +92,7 @@ func (s *serializer) writeItems(items reflect.Value, w *bufio.Writer) error {
 	if len(missing) > 0 {
 		worth = s.cache.again(ids, missing)
 	}
+	room := s.cache.limit / 2 // for what is kept of this list
 	encoded := newEncodings(s.Serializer, items, missing)
 	defer encoded.end()
 	for i := range n {
@@ -101,7 +102,8 @@ func (s *serializer) writeItems(items reflect.Value, w *bufio.Writer) error {
 			if value, err = encoded.next(); err != nil {
 				return err
 			}
-			if worth[i] {
+			if size := len(value) + overhead; worth[i] && size <= room {
+				room -= size
 				values[i] = bytes.Clone(value)
 				use = append(use, i)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -360,6 +361,31 @@ func TestKeepsNoMoreThanItMay(t *testing.T) {
 	}
 	if _, held := cache.held(); held < limit/2 {
 		t.Errorf("%d bytes are kept after lists of more than %d", held, limit)
+	}
+}
+
+// What there is no room for need not be copied: all of a store may be listed.
+func TestCopiesNoMoreThanItMay(t *testing.T) {
+	if invariants {
+		t.Skip("with invariants each item is encoded once more, which takes memory, too")
+	}
+	const limit = 40 << 10
+	list := configMaps(2000) // some MB
+	e := plain(t, New(limit).Serving(upstreams(t)))
+	allocated := func() uint64 {
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		if err := e.Encode(list, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		goruntime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	first := allocated()
+	for range 3 {
+		if again := allocated(); again > first+4*limit {
+			t.Errorf("%d bytes were allocated to list again what took %d, and %d may be kept", again, first, limit)
+		}
 	}
 }
 
