@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// batchItems is how many items a goroutine encodes at once: some hundred
+	// batchItems is how many items a goroutine encodes at once at most: some hundred
 	// microseconds, beside which a goroutine costs nothing.
 	batchItems = 64
+	// batchBytes is how much of it: a list may have items of a megabyte.
+	batchBytes = 1 << 20
 	// mostAhead is how many batches of a list are encoded beside each other at most.
 	mostAhead = 4
 )
@@ -28,11 +30,12 @@ type encodings struct {
 	current    *batch
 }
 
-// batch is what one goroutine encodes.
+// batch is what one goroutine encodes, and what it has left for who takes it.
 type batch struct {
+	left     []int // the indices of what is not encoded yet
 	text     bytes.Buffer
 	ends     []int // of each item in text
-	given    int
+	given    int   // of those
 	err      error // of the item behind the last of ends
 	panicked any   // what upstream's encoder said then, of the same item
 	done     chan struct{}
@@ -70,18 +73,19 @@ func (e *encodings) next() ([]byte, error) {
 	return b.text.Bytes()[begin:b.ends[b.given-1]], nil
 }
 
-// turn goes on to the next batch.
+// turn goes on to what comes after all that the current batch has.
 func (e *encodings) turn() *batch {
-	if len(e.begun) == 0 {
-		b := e.current
-		b.text.Reset()
-		b.ends, b.given = b.ends[:0], 0
-		b.encode(e.serializer, e.items, e.take())
-		return b
+	switch {
+	case len(e.current.left) > 0:
+		e.current.encode(e.serializer, e.items)
+	case len(e.begun) == 0:
+		e.current.left = e.take()
+		e.current.encode(e.serializer, e.items)
+	default:
+		e.current, e.begun = e.begun[0], e.begun[1:]
+		<-e.current.done
+		e.begin()
 	}
-	e.current, e.begun = e.begun[0], e.begun[1:]
-	<-e.current.done
-	e.begin()
 	return e.current
 }
 
@@ -97,12 +101,12 @@ func (e *encodings) begin() {
 	if len(taken) == 0 {
 		return
 	}
-	b := &batch{done: make(chan struct{})}
+	b := &batch{left: taken, done: make(chan struct{})}
 	e.begun = append(e.begun, b)
 	go func() {
 		defer close(b.done)
 		defer func() { b.panicked = recover() }()
-		b.encode(e.serializer, e.items, taken)
+		b.encode(e.serializer, e.items)
 	}()
 }
 
@@ -113,9 +117,13 @@ func (e *encodings) end() {
 	}
 }
 
-func (b *batch) encode(s *upstream.Serializer, items reflect.Value, which []int) {
-	for _, i := range which {
-		if b.err = s.Encode(items.Index(i).Addr().Interface().(k8sruntime.Object), &b.text); b.err != nil {
+func (b *batch) encode(s *upstream.Serializer, items reflect.Value) {
+	b.text.Reset()
+	b.ends, b.given = b.ends[:0], 0
+	for len(b.left) > 0 && b.text.Len() < batchBytes {
+		item := items.Index(b.left[0]).Addr().Interface().(k8sruntime.Object)
+		b.left = b.left[1:]
+		if b.err = s.Encode(item, &b.text); b.err != nil {
 			return
 		}
 		b.text.Bytes()[b.text.Len()-1] = ',' // for the line's end

@@ -155,6 +155,24 @@ func TestWritesWhatUpstreamWrites(t *testing.T) {
 	}
 }
 
+// Large objects end a batch before it has all of its items.
+func TestWritesLargeObjectsAsUpstream(t *testing.T) {
+	large := configMaps(2*batchItems + 3)
+	for i := range large.Items {
+		large.Items[i].Data["a"] = fmt.Sprintf("%0*d", batchBytes/25, i)
+	}
+	var got, want bytes.Buffer
+	if err := plain(t, upstreams(t)).Encode(large, &want); err != nil {
+		t.Fatal(err)
+	}
+	if err := plain(t, New(1<<20).Serving(upstreams(t))).Encode(large, &got); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("%d bytes were written, and upstream writes other %d", got.Len(), want.Len())
+	}
+}
+
 // TestLargePrettyListIsWrittenInPieces: a browser that lists what fills a quarter of a
 // tab's memory would otherwise need more than all of it.
 func TestLargePrettyListIsWrittenInPieces(t *testing.T) {
