@@ -351,7 +351,7 @@ test-kill: page chromium ## kill the browser while it writes, ROUNDS=100 times: 
 	@KUBETAB_KILLS=$(ROUNDS) npm run --silent test:browser -w web -- kills
 test-things: page chromium ## what people do that is more than a line: 10,000 objects, everything deleted, cleared storage (20 minutes)
 	@npm run --silent test:long -w web -- things
-test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (10 minutes, 6 GB of memory)
+test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (20 minutes, 6 GB of memory)
 	@npm run --silent test:long -w web -- full
 
 # Files and lines that come from anybody. Packages that link Kubernetes have no place here, but in fuzz-records: Go would
