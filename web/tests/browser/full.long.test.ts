@@ -33,6 +33,7 @@ afterEach(async () => {
 
 test.for(Object.entries(KINDS))(
   'an engine that is full of %s says so, loses nothing, starts anew, and goes on when there is room',
+  { timeout: 3_600_000 },
   async ([kind, object]) => {
     const collection = `/api/v1/namespaces/default/${kind}`;
     const { acknowledged, refused } = await page.evaluate(
@@ -140,5 +141,4 @@ test.for(Object.entries(KINDS))(
     await expect.poll(again, { timeout: 300_000, interval: 1000 }).toMatch(/^201 /);
     expect((await probeOf(page)).failures).toEqual([]);
   },
-  3_600_000,
 );
