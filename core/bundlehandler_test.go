@@ -33,6 +33,16 @@ func TestServeBundle(t *testing.T) {
 	if err := json.Unmarshal(body, &summary); err != nil || r.StatusCode != http.StatusOK || !summary.Exact || summary.Name != "shop" || len(summary.Kinds) < 5 {
 		t.Errorf("%s %s: %v", r.Status, body, err)
 	}
+	r, small := get(t, e, bundle.Path+"?as=compact&name=shop&secrets=false")
+	if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != bundle.MediaType || 2*len(small) > len(file) {
+		t.Errorf("%s %v: %d bytes for a link, and %d for a file", r.Status, r.Header, len(small), len(file))
+	}
+	if r, body := post(t, e, bundle.Path, bundle.MediaType, string(small)); r.StatusCode != http.StatusOK || !strings.Contains(string(body), `"exact":true`) {
+		t.Errorf("of a link: %s %s", r.Status, body)
+	}
+	if r, body := get(t, e, bundle.Path+"?as=pictures"); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("%s %s", r.Status, body)
+	}
 	if r, body := post(t, e, bundle.Path, bundle.MediaType, string(file[:len(file)/2])); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(body), "it ends early") {
 		t.Errorf("half a bundle: %s %s", r.Status, body)
 	}

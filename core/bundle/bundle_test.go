@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/kubetab/kubetab/core/etcd"
@@ -52,6 +53,15 @@ func written(t testing.TB, b *Bundle) []byte {
 	return file.Bytes()
 }
 
+func compacted(t testing.TB, b *Bundle) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := WriteCompact(&file, b); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
 // TestReadsWhatItWrites: nothing is lost, and the same cluster is the same bytes.
 func TestReadsWhatItWrites(t *testing.T) {
 	for what, want := range map[string]*Bundle{
@@ -60,17 +70,71 @@ func TestReadsWhatItWrites(t *testing.T) {
 			Kubernetes: "v1", Time: time.Unix(0, 0).UTC(), State: etcd.State{Revision: 1},
 		},
 	} {
-		file := written(t, want)
-		if again := written(t, want); !bytes.Equal(file, again) {
-			t.Errorf("%s: two files differ", what)
+		for how, write := range map[string]func(testing.TB, *Bundle) []byte{"a file": written, "compact": compacted} {
+			file := write(t, want)
+			if again := write(t, want); !bytes.Equal(file, again) {
+				t.Errorf("%s, %s: two writes differ", what, how)
+			}
+			got, err := Read(iotest.OneByteReader(bytes.NewReader(file)), DefaultLimits())
+			if err != nil {
+				t.Fatalf("%s, %s: %v", what, how, err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s:\n%+v\nis not\n%+v", what, how, got, want)
+			}
 		}
-		got, err := Read(iotest.OneByteReader(bytes.NewReader(file)), DefaultLimits())
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// zipped is a bundle of sample whose body is compressed in another way, and said to be compact.
+func zipped(t *testing.T, options ...zstd.EOption) []byte {
+	t.Helper()
+	var body, file bytes.Buffer
+	zip, err := zstd.NewWriter(&body, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := writeBody(zip, sample())
+	if err != nil || zip.Close() != nil {
+		t.Fatal(err)
+	}
+	envelope := map[string]any{"format": format, "version": version, "codec": compact, "size": size, "body": body.Bytes()}
+	if err := msgpack.NewEncoder(&file).Encode(envelope); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// TestRefusesCompact: what the codec refuses, and what would take memory.
+func TestRefusesCompact(t *testing.T) {
+	good := compacted(t, sample())
+	var dictionary bytes.Buffer
+	if _, err := writeBody(&dictionary, sample()); err != nil {
+		t.Fatal(err)
+	}
+	// A frame without checksum, dictionary and size, with a window of 64 MiB and one block that is empty: RFC 8878, 3.1.1.
+	wide := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x80, 0x01, 0x00, 0x00}
+	for n := range good { // torn anywhere
+		if _, err := Read(bytes.NewReader(good[:n]), DefaultLimits()); !errors.Is(err, ErrInvalid) {
+			t.Fatalf("%d bytes of %d: %v", n, len(good), err)
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n%+v\nis not\n%+v", what, got, want)
+	}
+	for what, tc := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"no zstd":                       {enveloped(t, body(t, nil), map[string]any{"codec": compact}), "magic number mismatch"},
+		"another dictionary":            {zipped(t, zstd.WithEncoderDictRaw(2, dictionary.Bytes())), "unknown dictionary"},
+		"other content of a dictionary": {zipped(t, zstd.WithEncoderDictRaw(dictionaryID, dictionary.Bytes())), "the cluster: "},
+		"a window of 64 MiB":            {enveloped(t, body(t, nil), map[string]any{"codec": compact, "body": wide}), "window size exceeded"},
+	} {
+		b, err := Read(bytes.NewReader(tc.file), DefaultLimits())
+		if b != nil || !errors.Is(err, ErrInvalid) || !strings.Contains(fmt.Sprint(err), tc.want) {
+			t.Errorf("%s: %v, want %q", what, err, tc.want)
 		}
+	}
+	if _, err := Read(bytes.NewReader(zipped(t)), DefaultLimits()); err != nil {
+		t.Errorf("without a dictionary: %v", err)
 	}
 }
 
@@ -305,25 +369,27 @@ func TestAllocatesForWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestReadsTheFirstVersion: bundles that were sent out stay readable.
+// TestReadsTheFirstVersion: bundles that were sent out stay readable, and links with them.
 func TestReadsTheFirstVersion(t *testing.T) {
-	path := filepath.Join("testdata", "version1.kubetab")
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, written(t, sample()), 0o644); err != nil {
+	for name, write := range map[string]func(testing.TB, *Bundle) []byte{"version1.kubetab": written, "compact1.kubetab": compacted} {
+		path := filepath.Join("testdata", name)
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(path, write(t, sample()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := os.Open(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	got, err := Read(file, DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, sample()) {
-		t.Errorf("%+v", got)
+		defer file.Close()
+		got, err := Read(file, DefaultLimits())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !reflect.DeepEqual(got, sample()) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 
@@ -331,6 +397,7 @@ func TestReadsTheFirstVersion(t *testing.T) {
 // written and read again, and a store can hold it.
 func FuzzRead(f *testing.F) {
 	f.Add(written(f, sample()))
+	f.Add(compacted(f, sample()))
 	f.Add(enveloped(f, body(f, nil), nil))
 	f.Add(enveloped(f, body(f, record(nil)), nil))
 	most := Limits{File: 1 << 20, Cluster: 1 << 20, Records: 1000, Value: 1 << 16}

@@ -32,11 +32,11 @@ func Read(r io.Reader, most Limits) (*Bundle, error) {
 	if int64(len(file)) > most.File {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most.File)
 	}
-	size, body, err := readEnvelope(file, most)
+	size, how, body, err := readEnvelope(file, most)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBody(size, body, most)
+	b, err := readBody(size, how, body, most)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ func Read(r io.Reader, most Limits) (*Bundle, error) {
 	return b, nil
 }
 
-// readEnvelope returns the size that the body will have, and the body.
-func readEnvelope(file []byte, most Limits) (size int64, body []byte, err error) {
+// readEnvelope returns the size that the body will have, its codec, and the body.
+func readEnvelope(file []byte, most Limits) (size int64, how string, body []byte, err error) {
 	r := newReader(bytes.NewReader(file), most)
 	r.from.first = max(len(file), firstPiece) // more than the file has cannot follow
-	kind, of, how := "", int64(0), ""
+	kind, of := "", int64(0)
 	r.fields("the envelope", func(name string) bool {
 		switch name {
 		case "format":
@@ -79,25 +79,34 @@ func readEnvelope(file []byte, most Limits) (size int64, body []byte, err error)
 	case r.err != nil:
 	case kind == "" || of < 1:
 		r.err = errors.New("the envelope names no format and version")
-	case how != codec:
-		r.err = fmt.Errorf("the body is compressed with %q and not with %q", how, codec)
+	case how != codec && how != compact:
+		r.err = fmt.Errorf("the body is compressed with %q and not with %q or %q", how, codec, compact)
 	case r.from.n < int64(len(file)):
 		r.err = fmt.Errorf("%d bytes follow the bundle", int64(len(file))-r.from.n)
 	}
-	return size, body, r.failure("")
+	return size, how, body, r.failure("")
 }
 
-func readBody(size int64, body []byte, most Limits) (*Bundle, error) {
-	zip, err := gzip.NewReader(bytes.NewReader(body))
+// inflate returns what a codec has compressed.
+func inflate(how string, body []byte) (io.ReadCloser, error) {
+	if how == compact {
+		return inflateCompact(body)
+	}
+	return gzip.NewReader(bytes.NewReader(body))
+}
+
+func readBody(size int64, how string, body []byte, most Limits) (*Bundle, error) {
+	zip, err := inflate(how, body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the body: %w", ErrInvalid, err)
 	}
+	defer zip.Close()
 	r := newReader(io.LimitReader(zip, size), most)
 	b := r.cluster()
 	if err := r.failure("the cluster: "); err != nil {
 		return nil, err
 	}
-	// The end has gzip's checksum, too.
+	// The end has the codec's checksum, too.
 	rest, err := io.Copy(io.Discard, io.LimitReader(zip, 1))
 	switch {
 	case err != nil:

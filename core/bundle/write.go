@@ -15,16 +15,22 @@ import (
 // Write writes b. It fails with what etcd.State.Check says of its records, with
 // ErrTooLarge above the default limits, and as w does.
 func Write(w io.Writer, b *Bundle) error {
+	return write(w, b, codec, func(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil })
+}
+
+// write writes b with a body that is compressed by what with returns, which is called how.
+func write(w io.Writer, b *Bundle, how string, with func(io.Writer) (io.WriteCloser, error)) error {
 	if err := b.check(DefaultLimits()); err != nil {
 		return err
 	}
 	var body bytes.Buffer
-	zip := gzip.NewWriter(&body)
-	size := &counter{w: zip}
-	cluster := writer{msgpack.NewEncoder(size), nil}
-	cluster.cluster(b)
-	if cluster.err != nil {
-		return cluster.err
+	zip, err := with(&body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", how, err)
+	}
+	size, err := writeBody(zip, b)
+	if err != nil {
+		return err
 	}
 	if err := zip.Close(); err != nil {
 		return err
@@ -33,10 +39,18 @@ func Write(w io.Writer, b *Bundle) error {
 	envelope.fields(5)
 	envelope.field("format").text(format)
 	envelope.field("version").number(version)
-	envelope.field("codec").text(codec)
-	envelope.field("size").number(size.n)
+	envelope.field("codec").text(how)
+	envelope.field("size").number(size)
 	envelope.field("body").bytes(body.Bytes())
 	return envelope.err
+}
+
+// writeBody writes b's cluster and returns how many bytes it has.
+func writeBody(w io.Writer, b *Bundle) (int64, error) {
+	size := &counter{w: w}
+	cluster := writer{msgpack.NewEncoder(size), nil}
+	cluster.cluster(b)
+	return size.n, cluster.err
 }
 
 type counter struct {

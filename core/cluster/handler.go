@@ -53,6 +53,7 @@ func Summarize(b *bundle.Bundle, o Opening) Summary {
 // it holds:
 //
 //	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
+//	GET  /kubetab/bundle?as=compact               bundle.MediaType: WriteCompact's
 //	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
 //	POST /kubetab/bundle                          Summary, or 413 or 422 with why it is refused
 //
@@ -84,10 +85,12 @@ func (c *Cluster) serveBundle(w http.ResponseWriter, r *http.Request) {
 	format := bundleFormat{bundle.Extension, bundle.MediaType, bundle.Write}
 	switch as := query.Get("as"); as {
 	case "":
+	case "compact":
+		format.write = bundle.WriteCompact
 	case "manifests":
 		format = bundleFormat{".zip", "application/zip", writeManifests}
 	default:
-		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: as=%s: give manifests, or nothing for a bundle", as))
+		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: as=%s: give compact or manifests, or nothing for a bundle", as))
 		return
 	}
 	b, err := c.Save(r.Context(), options)

@@ -274,9 +274,11 @@ test('a cluster travels in a link, or by a short one where the host has a store,
   const askedBySender = askedOfStore(sender);
   await ready(sender);
   await run(sender, 'kubectl create configmap sent --from-literal=by=link');
-  // A link has room for 32,768 characters, and a new cluster takes 31,300: with some more events, where nodes hear of things
-  // late, it takes more.
-  await run(sender, 'kubectl delete events --all -A');
+  await run(
+    sender,
+    'kubectl create deployment web --image=nginx --replicas=3 && kubectl expose deployment web --port=80',
+  );
+  await run(sender, 'kubectl rollout status deployment web');
   const dialog = sender.getByRole('dialog', { name: 'Share' });
   const makeLink = async () => {
     await sender.getByRole('button', { name: 'Share' }).click();
@@ -322,6 +324,9 @@ test('a cluster travels in a link, or by a short one where the host has a store,
       .toBe('link');
   await opens('shared');
   await hasObject();
+  expect(await run(reader, "kubectl get deployment web -o jsonpath='{.status.readyReplicas}'")).toBe(
+    '3',
+  );
   expect(askedByReader).toEqual([]);
   await reader.evaluate((to) => location.assign(to), link);
   await opens('shared-2');

@@ -28,7 +28,7 @@ export function ClusterPart({ lang }: { lang: string }) {
     }
   };
   const make = async () => {
-    const file = (await bundleOf(secrets.value)).bytes;
+    const file = (await bundleOf(secrets.value, 'compact')).bytes;
     made.value = { size: file.length, text: packBundle(file) };
   };
   const isOff = busy.value || !ready.value;

@@ -41,13 +41,15 @@ export async function saveBundle(secrets: boolean): Promise<void> {
 /**
  * The cluster of this tab as a bundle, and what it is called.
  *
+ * @param as `compact` for a third of the bytes, which only Kubetab can read, and no share store takes
  * @throws Error with a sentence
  */
 export async function bundleOf(
   secrets: boolean,
+  as: '' | 'compact' = '',
 ): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
   const name = nameHere();
-  return { name, bytes: new Uint8Array(await asked({ name, secrets: String(secrets) })) };
+  return { name, bytes: new Uint8Array(await asked({ name, secrets: String(secrets), as })) };
 }
 
 /**
