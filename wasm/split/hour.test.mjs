@@ -108,12 +108,15 @@ test('nothing that the views ask for of any kind needs the rest of the module', 
       await response.arrayBuffer();
     });
   }
-  // A cluster from a link, of somebody whose browser has everything.
+  // A cluster from a link and one from a file, of somebody whose browser has everything.
   const theirs = await startEngine({ wasm: join(built, 'kubetab.wasm'), snapshot, onLog: () => {} });
-  const body = await (await theirs.fetch('/kubetab/bundle?as=compact')).arrayBuffer();
+  const bundles = [];
+  for (const as of ['compact', '']) bundles.push(await (await theirs.fetch(`/kubetab/bundle?as=${as}`)).arrayBuffer());
   await theirs.close();
-  const found = await asked('/kubetab/bundle', '*/*', (response) => response.json(), { method: 'POST', body });
-  assert.ok(found.exact, JSON.stringify(found));
+  for (const body of bundles) {
+    const found = await asked('/kubetab/bundle', '*/*', (response) => response.json(), { method: 'POST', body });
+    assert.ok(found.exact, JSON.stringify(found));
+  }
   for (const { serverRelativeURL } of Object.values((await json('/openapi/v3')).paths)) await json(serverRelativeURL);
 
   const collections = (await everyKind(json)).filter(({ verbs }) => verbs.includes('list'));
