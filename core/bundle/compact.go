@@ -3,9 +3,7 @@ package bundle
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -65,23 +63,4 @@ func inflateZstd(data []byte, more ...zstd.DOption) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return inflating.IOReadCloser(), nil
-}
-
-// uid is how objects spell theirs: random, and of no use to any other cluster.
-var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-
-// WriteDictionary writes b's cluster as a dictionary for compact bundles. It fails as Write does.
-func WriteDictionary(w io.Writer, b *Bundle) error {
-	var cluster bytes.Buffer
-	if _, err := writeBody(&cluster, b); err != nil {
-		return err
-	}
-	zip, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return fmt.Errorf("zstd: %w", err)
-	}
-	if _, err := zip.Write(uid.ReplaceAll(cluster.Bytes(), []byte("00000000-0000-4000-8000-000000000000"))); err != nil {
-		return err
-	}
-	return zip.Close()
 }
