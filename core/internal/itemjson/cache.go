@@ -1,6 +1,7 @@
 package itemjson
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"sync"
 	"time"
@@ -56,7 +57,6 @@ type Cache struct {
 	young, old map[identity][]byte
 	youngBytes int
 	seen       []uint32    // by mark: whose mark it is
-	coin       uint32      // whether a mark takes another's place; tossed for each
 	aging      *time.Timer // set while anything is kept
 }
 
@@ -103,8 +103,7 @@ func (c *Cache) again(ids []identity, which []int) []bool {
 		if was[i] = *slot == mark; was[i] {
 			continue
 		}
-		c.coin = c.coin*1664525 + 1013904223 // Numerical Recipes' generator
-		if *slot == 0 || c.coin>>31 == 1 {
+		if *slot == 0 || rand.Uint32()%2 == 0 {
 			*slot = mark
 		}
 	}
