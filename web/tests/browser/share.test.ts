@@ -324,10 +324,10 @@ test('a cluster travels in a link, or by a short one where the host has a store,
       .toBe('link');
   await opens('shared');
   await hasObject();
-  // The nodes have started anew, and so do the containers: for a moment they are not ready.
-  await expect
-    .poll(() => run(reader, "kubectl get deployment web -o jsonpath='{.status.readyReplicas}'"))
-    .toBe('3');
+  // The nodes have started anew, and so do the containers: as they were saved, not ready, and then ready again.
+  const containers =
+    "kubectl get pods -o jsonpath='{range .items[*]}{.status.containerStatuses[0].ready} {.status.containerStatuses[0].restartCount};{end}'";
+  await expect.poll(() => run(reader, containers)).toBe('true 1;'.repeat(3));
   expect(askedByReader).toEqual([]);
   await reader.evaluate((to) => location.assign(to), link);
   await opens('shared-2');
