@@ -46,17 +46,18 @@ func sample() *Bundle {
 
 func written(t testing.TB, b *Bundle) []byte {
 	t.Helper()
-	var file bytes.Buffer
-	if err := Write(&file, b); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
+	return writtenBy(t, Write, b)
 }
 
 func compacted(t testing.TB, b *Bundle) []byte {
 	t.Helper()
+	return writtenBy(t, WriteCompact, b)
+}
+
+func writtenBy(t testing.TB, write func(io.Writer, *Bundle) error, b *Bundle) []byte {
+	t.Helper()
 	var file bytes.Buffer
-	if err := WriteCompact(&file, b); err != nil {
+	if err := write(&file, b); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
