@@ -59,8 +59,12 @@ func installLazyOpenAPI(server *genericapiserver.GenericAPIServer, v2 *common.Co
 		return m
 	})
 
+	next := nextServices(server)
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
 	for _, ws := range container.RegisteredWebServices() {
+		if next[ws.RootPath()] {
+			continue
+		}
 		gv := strings.TrimPrefix(ws.RootPath(), "/")
 		o.v3[gv] = sync.OnceValue(func() openAPIDocument {
 			m := mux.NewPathRecorderMux("openapi-v3")
@@ -85,6 +89,21 @@ func installLazyOpenAPI(server *genericapiserver.GenericAPIServer, v2 *common.Co
 	m.Handle("/openapi/v3", http.HandlerFunc(o.serveIndex))
 	m.HandlePrefix("/openapi/v3/", http.HandlerFunc(o.serveGroupVersion))
 	return nil
+}
+
+// nextServices returns the root paths of the web services that the server behind
+// server has. Those that both have are every generic API server's own, like
+// /version, with the same document. The aggregator takes its address from one of
+// the servers and asks any of them, so all must name one hash: the document of the
+// server behind is left to it.
+func nextServices(server *genericapiserver.GenericAPIServer) map[string]bool {
+	roots := map[string]bool{}
+	if next, ok := server.NextDelegate().(*genericapiserver.GenericAPIServer); ok {
+		for _, ws := range next.Handler.GoRestfulContainer.RegisteredWebServices() {
+			roots[ws.RootPath()] = true
+		}
+	}
+	return roots
 }
 
 // forgetDefinitions drops the definitions of all types, 8 MB that upstream keeps

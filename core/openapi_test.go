@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"k8s.io/kube-openapi/pkg/handler3"
 )
 
 func TestOpenAPIIsServedByGroup(t *testing.T) {
@@ -55,5 +57,24 @@ func TestOpenAPIIsServedByGroup(t *testing.T) {
 	res, body = get(t, e, "/openapi/v2", "Accept", "application/json")
 	if res.StatusCode != 200 || !strings.Contains(string(body), "io.k8s.api.apps.v1.Deployment") || !strings.Contains(string(body), "CustomResourceDefinition") {
 		t.Errorf("OpenAPI v2: %d, %d bytes", res.StatusCode, len(body))
+	}
+}
+
+// Every generic API server has documents of /version and the like. The aggregator takes
+// their addresses from one server, in a map's order, and asks another one.
+func TestOpenAPIOfSeveralServersHasOneAddress(t *testing.T) {
+	e := sharedEngine(t)
+	for range 100 {
+		var index handler3.OpenAPIV3Discovery
+		_, body := get(t, e, "/openapi/v3")
+		if err := json.Unmarshal(body, &index); err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range []string{"version", "apis"} {
+			address := index.Paths[root].ServerRelativeURL
+			if res, _ := get(t, e, address); res.StatusCode != http.StatusOK {
+				t.Fatalf("GET %s: %d to %q", address, res.StatusCode, res.Header.Get("Location"))
+			}
+		}
 	}
 }
