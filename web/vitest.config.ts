@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * A project of tests that open the page in Chromium. Limits are for what hangs, not for what is slow.
+ * A project of tests that open the page in Chromium. Limits, here as below, are for what hangs, not for what is slow.
  *
  * @param sideBySide how many files run at once, each with a browser and engines of its own
  */
@@ -27,7 +27,15 @@ function browser(name: string, files: { include: string[]; exclude?: string[] },
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['tests/unit/**/*.test.ts'], environment: 'node' } },
+      {
+        test: {
+          name: 'unit',
+          include: ['tests/unit/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 60_000,
+          expect: { poll: { timeout: 60_000 } },
+        },
+      },
       // Two at a time: one file leaves a second processor idle. look.test.ts takes 192 s of a processor, in 230 s.
       browser(
         'browser',

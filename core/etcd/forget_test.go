@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -230,7 +229,7 @@ func TestProgressAfterReplay(t *testing.T) {
 	mustPut(t, first, "k", "", 0)
 	second := mustOpen(t, Options{})
 	defer mustClose(t, second)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	watch := second.Client().Watch(ctx, "other", clientv3.WithPrefix(), clientv3.WithProgressNotify())
 	if err := replayInto(second, kept.entries()); err != nil {

@@ -73,10 +73,13 @@ func mustClose(t testing.TB, db *DB) {
 	}
 }
 
+// patience is for what hangs, not for what is slow.
+const patience = 4 * time.Minute
+
 // eventually waits until ok, looking often.
 func eventually(t testing.TB, complaint string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	for !ok() {
 		select {
 		case <-deadline:

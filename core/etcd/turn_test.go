@@ -64,7 +64,7 @@ func TestWaitingForATurnEnds(t *testing.T) {
 					if !errors.Is(err, tc.want) {
 						t.Errorf("%v, want %v", err, tc.want)
 					}
-				case <-time.After(30 * time.Second):
+				case <-time.After(patience):
 					t.Error("it still waits")
 				}
 				hold.Release()

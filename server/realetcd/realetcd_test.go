@@ -24,6 +24,9 @@ import (
 	"github.com/kubetab/kubetab/server/internal/process"
 )
 
+// patience is for what hangs, not for what is slow.
+const patience = 4 * time.Minute
+
 // startEtcd runs one etcd member until stop, and returns a client of it.
 func startEtcd(t *testing.T) (address string, client *clientv3.Client, stop func()) {
 	t.Helper()
@@ -45,8 +48,8 @@ func startEtcd(t *testing.T) (address string, client *clientv3.Client, stop func
 	t.Cleanup(stop)
 	select {
 	case <-member.Server.ReadyNotify():
-	case <-time.After(time.Minute):
-		t.Fatal("etcd is not ready after a minute")
+	case <-time.After(patience):
+		t.Fatal("etcd is not ready ")
 	}
 	address = "http://" + member.Clients[0].Addr().String()
 	client, err = clientv3.New(clientv3.Config{Endpoints: []string{address}})
@@ -59,7 +62,7 @@ func startEtcd(t *testing.T) (address string, client *clientv3.Client, stop func
 
 func start(t *testing.T, args ...string) (*process.Process, *kubernetes.Clientset, *rest.Config) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	p, err := process.Start(ctx, t.TempDir(), args...)
 	if err != nil {
@@ -107,7 +110,7 @@ func TestEverythingIsInEtcd(whole *testing.T) {
 
 	t.Run("a restart finds it", func(t *testing.T) {
 		p.Signal(syscall.SIGTERM)
-		if code, stderr := p.Wait(20 * time.Second); code != 0 || withoutEtcdClient(stderr) != "" {
+		if code, stderr := p.Wait(patience); code != 0 || withoutEtcdClient(stderr) != "" {
 			t.Fatalf("code %d, stderr %q", code, stderr)
 		}
 		var again *kubernetes.Clientset
@@ -147,14 +150,14 @@ func TestEverythingIsInEtcd(whole *testing.T) {
 			if event.Type != "ADDED" {
 				t.Errorf("the other server's watch got %+v", event)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Error("a write through one server does not reach a watch of the other")
 		}
 	})
 
 	t.Run("without etcd it is not ready", func(t *testing.T) {
 		stopEtcd()
-		limit := time.Now().Add(time.Minute)
+		limit := time.Now().Add(patience)
 		for {
 			var code int
 			body, _ := client.RESTClient().Get().AbsPath("/readyz").Timeout(10 * time.Second).Do(ctx).StatusCode(&code).Raw()

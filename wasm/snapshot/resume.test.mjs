@@ -105,7 +105,7 @@ test('the endpoint of the API server is put right, without the rest of the modul
   const path = `${url}/apis/discovery.k8s.io/v1/namespaces/default/endpointslices`;
   const { metadata, endpoints } = await (await fetch(`${path}/kubernetes`)).json();
   assert.deepEqual(endpoints[0].addresses, ['172.18.0.1']);
-  const watch = await fetch(`${path}?watch=1&resourceVersion=${metadata.resourceVersion}`, { signal: AbortSignal.timeout(60_000) });
+  const watch = await fetch(`${path}?watch=1&resourceVersion=${metadata.resourceVersion}`, { signal: AbortSignal.timeout(240_000) });
   assert.equal((await fetch(`${path}/kubernetes`, { method: 'DELETE' })).status, 200);
   let seen = '';
   for await (const part of watch.body.pipeThrough(new TextDecoderStream())) {

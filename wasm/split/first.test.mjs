@@ -12,7 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 
 // Once a single function that first.txt did not name had each first visit wait for 4 MB more: 1.7 s at 20 Mbit/s.
-test('kubectl prints before what comes soon has come', { timeout: 120_000 }, async () => {
+test('kubectl prints before what comes soon has come', { timeout: 240_000 }, async () => {
   let log = '';
   let waitedFor;
   const engine = await startEngine({

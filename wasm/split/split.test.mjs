@@ -306,7 +306,7 @@ test('what is known of types is put together as the linker has made it, and noth
   assert.ok(got.subarray(free, end).every((byte) => byte === 0));
 });
 
-test('names and lines of functions come with what comes soon: who logs does without, who asks waits', { timeout: 60_000 }, async () => {
+test('names and lines of functions come with what comes soon: who logs does without, who asks waits', { timeout: 240_000 }, async () => {
   // But for the names that the runtime compares, with each go statement.
   const memory = await beginning(await WebAssembly.compile(readFileSync(at('three', 'kubetab.wasm'))));
   const has = (name) => memory.includes(`\0${name}\0`, 0, 'latin1');
@@ -327,7 +327,7 @@ test('names and lines of functions come with what comes soon: who logs does with
   assert.match(log(), /nobody recovers this[^]*main\.handler\.func\d+\.\d+[^]*main_js\.go:\d+/);
 });
 
-test('a stack trace that cannot have names yet fails alone', { timeout: 60_000 }, async () => {
+test('a stack trace that cannot have names yet fails alone', { timeout: 240_000 }, async () => {
   let isOnline = false;
   const retries = [];
   const later = async (slot, part) => {

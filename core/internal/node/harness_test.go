@@ -100,10 +100,13 @@ func start(t *testing.T, change ...func(*node.Config)) *cluster {
 // leftovers are goroutines of upstream's that an engine leaves for a moment.
 var leftovers = goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*Broadcaster).loop")
 
+// patience is for what hangs, not for what is slow.
+const patience = 4 * time.Minute
+
 // until waits for a condition without moving the clock.
 func (c *cluster) until(what string, condition func() bool) {
 	c.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !condition() {
 		if time.Now().After(deadline) {
 			c.Fatalf("waited in vain: %s", what)

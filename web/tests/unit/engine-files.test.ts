@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
 import { sharedWithTerminal } from '../../src/page/files/workspace/engine-files';
+import { eventually } from './eventually';
 
 // The editor's files and the terminal's are one: what is typed here, and what a command writes there.
 
@@ -142,15 +143,15 @@ test('what is typed while a browser keeps what a command wrote is not taken back
     NO_OTHERS,
   );
   const editor = await newEditor(storage);
-  await vi.waitUntil(isFollowed);
+  await eventually(isFollowed);
   write('of a command');
-  await vi.waitUntil(() => kept.get('a.yaml') === 'of a command');
+  await eventually(() => kept.get('a.yaml') === 'of a command');
   const saved = editor.type('a.yaml', 'of a command, and more');
   release();
   await saved;
   expect(files.get('a.yaml')).toBe('of a command, and more');
   write('of the next command');
-  await vi.waitUntil(() => kept.get('a.yaml') === 'of the next command');
+  await eventually(() => kept.get('a.yaml') === 'of the next command');
   expect(editor.shown).toEqual(['of a command', 'of the next command']);
   expect(files.get('a.yaml')).toBe('of the next command');
 });
@@ -188,7 +189,7 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
       await pause();
     }
     await Promise.all(saving);
-    await vi.waitUntil(() =>
+    await eventually(() =>
       pages.every(
         ({ kept, texts }) => texts.get('a.yaml') === text() && kept.get('a.yaml') === text(),
       ),
@@ -202,12 +203,12 @@ test('a file that a command removes while one types in it is made again, and ano
   const kept = new Map([['a.yaml', 'as it was\n']]);
   const editor = await newEditor(sharedWithTerminal(newCopy(kept), NO_OTHERS));
   await editor.type('a.yaml', 'typed');
-  await vi.waitUntil(() => files.get('a.yaml') === 'typed');
+  await eventually(() => files.get('a.yaml') === 'typed');
   editor.texts.set('a.yaml', 'typed, and not yet saved');
   write(null);
-  await vi.waitUntil(() => files.get('a.yaml') === 'typed, and not yet saved');
+  await eventually(() => files.get('a.yaml') === 'typed, and not yet saved');
   write(null);
-  await vi.waitUntil(() => !kept.has('a.yaml'));
+  await eventually(() => !kept.has('a.yaml'));
   expect(editor.texts.has('a.yaml')).toBe(false);
 });
 
@@ -221,11 +222,11 @@ test('an engine that names no texts has what was typed last', async () => {
   };
   const kept = new Map([['a.yaml', 'as it was\n']]);
   const editor = await newEditor(sharedWithTerminal(newCopy(kept), NO_OTHERS));
-  await vi.waitUntil(isFollowed);
+  await eventually(isFollowed);
   await editor.type('a.yaml', 'typed');
-  await vi.waitUntil(() => files.get('a.yaml') === 'typed');
+  await eventually(() => files.get('a.yaml') === 'typed');
   write('of a command');
-  await vi.waitUntil(() => editor.texts.get('a.yaml') === 'of a command');
+  await eventually(() => editor.texts.get('a.yaml') === 'of a command');
   await editor.type('a.yaml', 'typed again');
   expect(files.get('a.yaml')).toBe('typed again');
 });
@@ -241,13 +242,13 @@ test('a file that cannot be read stays as it is, and what is new of others is he
   const kept = new Map([['a.yaml', 'as it was\n']]);
   const editor = await newEditor(sharedWithTerminal(newCopy(kept), NO_OTHERS));
   await editor.type('a.yaml', 'typed');
-  await vi.waitUntil(() => files.get('a.yaml') === 'typed');
+  await eventually(() => files.get('a.yaml') === 'typed');
   isBroken = true;
   write('of a command');
   await new Promise(setImmediate);
   isBroken = false;
   write('of the next command');
-  await vi.waitUntil(() => kept.get('a.yaml') === 'of the next command');
+  await eventually(() => kept.get('a.yaml') === 'of the next command');
   expect(editor.shown).toEqual(['of the next command']);
 });
 
@@ -268,10 +269,10 @@ test('a file that is too large to be kept is not read, and no longer shown', asy
   const others = vi.fn();
   const storage = sharedWithTerminal(newCopy(kept), { ...NO_OTHERS, save: others });
   const { shown } = await newEditor(storage);
-  await vi.waitUntil(() => shown.includes('as it was\n'));
+  await eventually(() => shown.includes('as it was\n'));
   isLarge = true;
   write('zeros');
-  await vi.waitUntil(() => shown.includes(null));
+  await eventually(() => shown.includes(null));
   expect(left).toHaveBeenCalledOnce();
   expect(kept.size).toBe(0);
   expect(others).not.toHaveBeenCalled();

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PROTOCOL } from '../../src/client/version';
 import { connect, type Frame, untilThere } from '../../src/embed/frames';
 import { openFrame } from '../../src/page/embed/frame';
+import { eventually } from './eventually';
 
 // The frame and the page around it, each against what is not the other.
 
@@ -171,7 +172,8 @@ test('a bundle in the address is what the engine begins with', async () => {
   // Who connects while it is being fetched waits for it.
   const { port } = ask();
   expect(begun).toEqual([]);
-  await vi.waitFor(() => expect(begun).toHaveLength(1));
+  await eventually(() => begun.length > 0);
+  expect(begun).toHaveLength(1);
   expect(admitted.includes(port)).toBe(true);
   const [{ bundle }] = begun as [{ bundle: Uint8Array }];
   expect(new TextDecoder().decode(bundle)).toBe('https://kubetab.example/shop.kubetab');
