@@ -49,7 +49,7 @@ func startEtcd(t *testing.T) (address string, client *clientv3.Client, stop func
 	select {
 	case <-member.Server.ReadyNotify():
 	case <-time.After(patience):
-		t.Fatal("etcd is not ready ")
+		t.Fatal("etcd is not ready")
 	}
 	address = "http://" + member.Clients[0].Addr().String()
 	client, err = clientv3.New(clientv3.Config{Endpoints: []string{address}})
