@@ -99,6 +99,14 @@ export async function restarts(page: Page, act: () => Promise<unknown>): Promise
   await ready(page);
 }
 
+/**
+ * Waits until the page is that of a cluster. Another one is entered by a navigation, in whose midst a document has no element
+ * yet: a locator waits through that, what is evaluated in the page fails.
+ */
+export async function entered(page: Page, cluster: string): Promise<void> {
+  await page.locator(`html[data-cluster="${cluster}"]`).waitFor({ state: 'attached' });
+}
+
 export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
 }

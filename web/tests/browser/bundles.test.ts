@@ -10,7 +10,7 @@ import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settingsOfBundle } from '../../src/engine/bundle-settings';
-import { controlled, launch, ready } from './browser';
+import { controlled, entered, launch, ready } from './browser';
 import { openSite, type Site } from './site';
 
 // A cluster as a file: from the page to the native server and back, object by object.
@@ -234,7 +234,7 @@ const stages = () =>
   });
 
 async function arrives(cluster: string): Promise<void> {
-  await page.waitForFunction((name) => document.documentElement.dataset.cluster === name, cluster);
+  await entered(page, cluster);
   await ready(page);
   await controlled(page);
 }

@@ -56,10 +56,9 @@ async function open(file: string, objects: number): Promise<number> {
   const before = await page.evaluate(() => document.documentElement.dataset.cluster);
   const began = performance.now();
   await chooser.setFiles(file);
-  await page.waitForFunction((name) => {
-    const { cluster } = document.documentElement.dataset;
-    return cluster !== undefined && cluster !== name;
-  }, before);
+  await page
+    .locator(`html[data-cluster]:not([data-cluster="${before}"])`)
+    .waitFor({ state: 'attached' });
   await ready(page);
   expect(await count()).toBe(objects);
   return performance.now() - began;

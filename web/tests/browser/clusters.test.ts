@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { english as lessons } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/words.zh';
-import { controlled, launch, ready, restarts, stopServiceWorkers } from './browser';
+import { controlled, entered, launch, ready, restarts, stopServiceWorkers } from './browser';
 import { Camera } from './camera';
 import { openSite, type Site } from './site';
 
@@ -110,7 +110,7 @@ async function act(page: Page, title: string, what: string): Promise<void> {
 }
 /** Waits until the page has been loaded again in another cluster. */
 async function arrives(page: Page, cluster: string): Promise<void> {
-  await page.waitForFunction((name) => document.documentElement.dataset.cluster === name, cluster);
+  await entered(page, cluster);
   await ready(page);
   await controlled(page);
 }

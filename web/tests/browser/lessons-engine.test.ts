@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { english } from '../../src/page/lessons/words';
 import { english as frame } from '../../src/page/words';
-import { ready } from './browser';
+import { entered, ready } from './browser';
 import * as learner from './learner';
 import { FIRST, lesson, type Step } from './learner';
 import { newVisitors } from './visitors';
@@ -76,7 +76,7 @@ test('what a lesson asks of its engine and its clock is set by itself, and said'
   expect(await settings()).toBe('1.36');
   // The visitor's own cluster has the settings that it had.
   await button(english.bar.leave).click();
-  await page.waitForFunction(() => document.documentElement.dataset.cluster === 'own');
+  await entered(page, 'own');
   await ready(page);
   expect(await settings()).toBeUndefined();
   await fresh.close();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lessonCluster } from '../../src/client/cluster-names';
 import { english } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/lessons/words.zh';
-import { ready } from './browser';
+import { entered, ready } from './browser';
 import { Camera, type Size } from './camera';
 import { faultsOfChinese } from './foreign';
 import { done, FIRST, lesson, looking, prompt, type Step, type } from './learner';
@@ -51,10 +51,7 @@ async function goTo(page: Page, language: 'en' | 'zh', id: string, step: string)
   const number = steps.findIndex((one) => one.id === step) + 1;
   await page.goto(`${here.url}?lang=${language}#/lesson/${id}/${number}`);
   const [part = '', name = ''] = id.split('/');
-  await page.waitForFunction(
-    (cluster) => document.documentElement.dataset.cluster === cluster,
-    lessonCluster(part, name),
-  );
+  await entered(page, lessonCluster(part, name));
   const title = steps[number - 1]?.title ?? '';
   await page.getByRole('heading', { name: title, exact: true }).waitFor();
 }

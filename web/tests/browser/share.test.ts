@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { DEFAULTS } from '../../src/engine/settings';
 import { bundleOf } from '../bundle';
-import { launch, ready } from './browser';
+import { entered, launch, ready } from './browser';
 import { openSite, plain, type Site } from './site';
 
 // Links to a view and links with files: made in one browser, opened in another. What a link brings comes from anybody.
@@ -312,10 +312,7 @@ test('a cluster travels in a link, or by a short one where the host has a store,
   expect(await run(reader, 'kubectl get configmap sent -o name')).toBe('');
   const opens = async (name: string) => {
     await offer.getByRole('button', { name: 'Open as a new cluster' }).click();
-    await reader.waitForFunction(
-      (cluster) => document.documentElement.dataset.cluster === cluster,
-      name,
-    );
+    await entered(reader, name);
     await ready(reader);
   };
   const hasObject = () =>
