@@ -166,11 +166,12 @@ test('a script in a Pod, which ends with it', { skip }, async (t) => {
   await send('DELETE', `${path}/ended?gracePeriodSeconds=0`);
   let since = 0;
   await until('the engine rests', async () => {
-    // A time to measure, and not to wait for something: a searching engine runs through all of it.
+    // A time to measure, and not to wait for something: a searching engine runs through all of it, and one that rests has the
+    // looking at itself to do, which took 5 to 70 ms.
     await new Promise((done) => setTimeout(done, 400));
     const { all } = await engine.ran();
     since += all;
-    return all < 20;
+    return all < 200;
   });
   t.diagnostic(`the engine ran for ${since.toFixed()} ms after the end of the Pod`);
   assert.ok(since < 1000, `it has searched for ${since} ms after its end`);
