@@ -107,6 +107,13 @@ export async function entered(page: Page, cluster: string): Promise<void> {
   await page.locator(`html[data-cluster="${cluster}"]`).waitFor({ state: 'attached' });
 }
 
+/** Waits until the page has been loaded again in a cluster, is ready, and plain fetch reaches that cluster's API. */
+export async function arrives(page: Page, cluster: string): Promise<void> {
+  await entered(page, cluster);
+  await ready(page);
+  await controlled(page);
+}
+
 export async function controlled(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
 }

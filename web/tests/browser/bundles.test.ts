@@ -10,7 +10,7 @@ import { unzipSync } from 'fflate';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settingsOfBundle } from '../../src/engine/bundle-settings';
-import { controlled, entered, launch, ready } from './browser';
+import { arrives, controlled, launch, ready } from './browser';
 import { openSite, type Site } from './site';
 
 // A cluster as a file: from the page to the native server and back, object by object.
@@ -233,12 +233,6 @@ const stages = () =>
     return state?.phase === 'ready' ? state.stages.map(({ name }) => name) : [];
   });
 
-async function arrives(cluster: string): Promise<void> {
-  await entered(page, cluster);
-  await ready(page);
-  await controlled(page);
-}
-
 test('a file that is no bundle is refused with a sentence, and nothing is made of it', async () => {
   const broken = join(folder, 'broken.kubetab');
   writeFileSync(broken, 'kind: Pod\n');
@@ -259,11 +253,11 @@ test('a bundle without Secrets, dropped on the page, is a new cluster', async ()
     return transfer;
   }, text);
   await page.locator('body').dispatchEvent('drop', { dataTransfer: drop });
-  await arrives('dropped');
+  await arrives(page, 'dropped');
   expect(JSON.parse(await inPage('/api/v1/secrets'))).toMatchObject({ items: [] });
   await openMenu();
   await page.locator('.cluster-face').filter({ hasText: 'Your cluster' }).click();
-  await arrives('own');
+  await arrives(page, 'own');
 });
 
 /** Runs lines in a shell of the engine, and returns what they print. */
@@ -338,13 +332,13 @@ test('a second file of the same name is told apart, and the palette saves at onc
   const found = Object.keys(secrets).filter((what) => handedOut.includes(secrets[what] ?? ''));
   expect(found).toEqual([]);
   await choose(path);
-  await arrives('shop');
+  await arrives(page, 'shop');
   await choose(path);
-  await arrives('shop-2');
+  await arrives(page, 'shop-2');
   await openMenu();
   await page.locator('.cluster-title').getByText('Shop (2)', { exact: true }).waitFor();
   await page.locator('.cluster-face').filter({ hasText: 'Your cluster' }).click();
-  await arrives('own');
+  await arrives(page, 'own');
 });
 
 test('from the page to the native server and back by a link, object by object', async () => {
@@ -374,7 +368,7 @@ test('from the page to the native server and back by a link, object by object', 
   await page.getByText(refusal).waitFor();
   expect(await clusterHere()).toBe('own');
   await page.goto(link(native.page));
-  await arrives('back-again');
+  await arrives(page, 'back-again');
   // What opens a bundle, and kubectl get, are not in the rest of the module. A list of ClusterRoles is.
   expect(await shell('kubectl get secret two')).toMatch(/^NAME .*\ntwo /);
   expect(await stages()).not.toContain('rest');
@@ -383,7 +377,7 @@ test('from the page to the native server and back by a link, object by object', 
   // It goes on from the snapshot, though another engine has made it, and is kept.
   expect(await from()).toBe('snapshot');
   await page.reload();
-  await arrives('back-again');
+  await arrives(page, 'back-again');
   expect(await from()).toBe('snapshot');
   expect(await objects(inPage)).toEqual(inServer);
 });
@@ -491,7 +485,7 @@ test('from the native server to the page and back, every kind, with owners, cloc
   expect(Object.keys(before)).toContain('/apis/sea.example/v1/boats default/ada');
   await ahead(first.read);
   await choose(file);
-  await arrives('harbour');
+  await arrives(page, 'harbour');
   expect(await everything(inPage)).toEqual(before);
   await ahead(direct);
   expect(await shell('cat note.txt')).toBe(note);

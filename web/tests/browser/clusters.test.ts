@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { english as lessons } from '../../src/page/lessons/words';
 import { chinese } from '../../src/page/words.zh';
-import { controlled, entered, launch, ready, restarts, stopServiceWorkers } from './browser';
+import { arrives, controlled, launch, ready, restarts, stopServiceWorkers } from './browser';
 import { Camera } from './camera';
 import { openSite, type Site } from './site';
 
@@ -107,12 +107,6 @@ async function act(page: Page, title: string, what: string): Promise<void> {
     .getByRole('button', { name: `Change ${title}` })
     .click();
   await row(page, title).getByRole('button', { name: what, exact: true }).click();
-}
-/** Waits until the page has been loaded again in another cluster. */
-async function arrives(page: Page, cluster: string): Promise<void> {
-  await entered(page, cluster);
-  await ready(page);
-  await controlled(page);
 }
 
 test('two tabs are in two clusters, each with its own objects, by fetch and in the terminal', async () => {
