@@ -31,7 +31,8 @@ func (e *Error) Error() string {
 }
 
 type owner struct {
-	// mark is the first field, because the runtime looks at it: goroutines of behind run behind all others.
+	// mark is the first field, because the runtime looks at it: goroutines of behind run behind all others, and those of ahead
+	// before them.
 	mark    uint64
 	fail    func(error)
 	account any // what the goroutine's memory counts for, see Account
@@ -47,8 +48,11 @@ type hurry struct {
 	steps atomic.Int64 // that are left, see Step
 }
 
-// behind is kubetabBehindMark of runtime/lock_js.go, of wasm/patch.
-const behind = 0x6b756265746162
+// behind is kubetabBehindMark of runtime/lock_js.go, of wasm/patch, and ahead is its kubetabAheadMark.
+const (
+	behind = 0x6b756265746162
+	ahead  = 0x6b75626561686561
+)
 
 // owners are those that Own has registered. The runtime knows them by address, and their goroutines may have labels of
 // runtime/pprof in the same place.
@@ -65,6 +69,31 @@ var owners = struct {
 // The new owner has no account, see OwnFor: a call from JavaScript runs on whichever goroutine has called JavaScript, and
 // the request that it begins is not of that goroutine's line.
 func Own(fail func(error)) (release func()) { return own(&owner{fail: fail}) }
+
+// Ahead starts a goroutine that calls f, with a new owner as Own gives one. It works for a request that somebody waits for: until
+// f calls answered, it and those that it starts run before all others when they begin, and when they are woken, which is every
+// other time that the scheduler chooses. Who calculates for long has no more of the time than others. answered may be called
+// more than once, and by several goroutines.
+//
+// Without it, a request would wait for all that can run each time one of its goroutines hands it to another. Natively, and where
+// nothing else can run, it makes no difference.
+func Ahead(fail func(error), f func(answered func())) {
+	if !resumable {
+		go f(func() {})
+		return
+	}
+	o := &owner{mark: ahead, fail: fail}
+	former := label()
+	o.register()
+	go func() {
+		defer o.release()
+		f(o.answered)
+	}()
+	setLabel(former)
+}
+
+// answered ends what Ahead gives.
+func (o *owner) answered() { o.mark = 0 }
 
 // Account returns what the owner of the calling goroutine was given by OwnFor; nil when there is none, and natively.
 func Account() any {
@@ -166,19 +195,31 @@ func own(o *owner) (release func()) {
 			o.hurry(former.hurries)
 		}
 	}
+	o.register()
+	return o.release
+}
+
+// register makes o the owner of the calling goroutine.
+func (o *owner) register() {
 	owners.mu.Lock()
 	owners.at[unsafe.Pointer(o)] = o
 	owners.mu.Unlock()
 	setLabel(unsafe.Pointer(o))
-	return func() {
-		owners.mu.Lock()
-		delete(owners.at, unsafe.Pointer(o))
-		owners.mu.Unlock()
-		if o.slows != nil {
-			o.slows.Stop()
-		}
-		setLabel(nil)
+}
+
+// release leaves the calling goroutine without an owner, and makes o one that runs like all others where it was ahead: it may have
+// started goroutines that stay.
+func (o *owner) release() {
+	owners.mu.Lock()
+	delete(owners.at, unsafe.Pointer(o))
+	owners.mu.Unlock()
+	if o.slows != nil {
+		o.slows.Stop()
 	}
+	if o.mark == ahead {
+		o.answered()
+	}
+	setLabel(nil)
 }
 
 // CanEnd is false where the functions that Ender returns do nothing.

@@ -114,7 +114,10 @@ func (b *Bridge) Request(id int, method, url string, headers []string, hasBody b
 	case closed:
 		go s.last(ErrClosed, func() error { return b.host.Abort(id, ErrClosed.Error()) })
 	default:
-		go s.serve(method, url, headers)
+		absent.Ahead(s.giveUp, func(answered func()) {
+			s.answered = answered
+			s.serve(method, url, headers)
+		})
 	}
 }
 
@@ -189,6 +192,8 @@ type stream struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	body   *requestBody // nil without a body
+	// answered says that the answer is on its way, and what follows need not hurry.
+	answered func()
 
 	mu      sync.Mutex
 	wake    sync.Cond // credit or gone changed
@@ -209,7 +214,6 @@ func newStream(b *Bridge, id int, hasBody bool) *stream {
 
 // serve runs the handler and completes the response, whatever the handler does.
 func (s *stream) serve(method, url string, headers []string) {
-	defer absent.Own(s.giveUp)()
 	w := &response{stream: s, isHead: method == http.MethodHead, header: http.Header{}, declared: -1}
 	outcome := fmt.Errorf("the handler of %s %s ended its goroutine", method, url)
 	defer func() { s.complete(w, outcome) }() // deferred, because runtime.Goexit ends serve as well

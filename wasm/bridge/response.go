@@ -209,7 +209,9 @@ func (w *response) send(data []byte) error {
 			return err
 		}
 		data = data[n:]
+		w.stream.answered() // what follows is the rest of much
 	}
+	w.stream.answered() // or a stream
 	return nil
 }
 

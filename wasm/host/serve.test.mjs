@@ -28,6 +28,21 @@ test('serves until it is told to stop, and ends with 0', async () => {
   await watch.text().catch(() => {});
 });
 
+test('what a request hands to another goroutine waits for nobody, and nor does who is handed a lock', async () => {
+  const run = host('--wasm', wasm);
+  await until('it listens', () => run.stdout.includes('\n'));
+  const ran = await (await fetch(`${run.stdout.trim().split(' ')[1]}/ahead`)).json();
+  // Everyone has a share: in a second queue of the scheduler, too.
+  assert.ok(ran.fewest >= 5, JSON.stringify(ran));
+  // Every other time it is the turn of one of the others. It would be that of all of them.
+  assert.ok(ran.handing < 4 * ran.hands, JSON.stringify(ran));
+  assert.ok(ran.calculating > ran.others, JSON.stringify(ran));
+  // Two rounds or three: until those who have had the lock have ended, and who waits for them hears of it. It would be one for each.
+  assert.ok(ran.locking < 10 * ran.others, JSON.stringify(ran));
+  run.child.kill('SIGTERM');
+  assert.equal(await run.ended, 0);
+});
+
 test('programs run behind all others, and not never', async () => {
   const run = host('--wasm', wasm);
   await until('it listens', () => run.stdout.includes('\n'));

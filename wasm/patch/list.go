@@ -324,7 +324,7 @@ var patches = []patch{
 		module: std, file: "runtime/proc.go",
 		sha256: "b0ea864c1dd251cd9146644863ae9126ca57761dff05862dc80ab0799925fec6",
 		diff:   true,
-		why:    "the scheduler returns to JavaScript when a turn is over, and runs goroutines of programs behind all others: see runtime/lock_js.go",
+		why:    "the scheduler returns to JavaScript when a turn is over, and runs goroutines of programs behind all others, and those of requests before them: see runtime/lock_js.go",
 	},
 	{
 		module: std, file: "runtime/rand.go",
@@ -337,6 +337,12 @@ var patches = []patch{
 		sha256: "b040c7d1665f296cfd4792ce43c1f0503678ef0b26d7c148d839b000352cb2c0",
 		diff:   true,
 		why:    "the other half of runtime/lock_js.go: calls from JavaScript return in the reverse of their order, also when the turn is over as soon as one begins",
+	},
+	{
+		module: std, file: "runtime/sema.go",
+		sha256: "451de314f2db754e318c0ab7857ec3b808d604845e6306eed064a57b8b2cd52b",
+		diff:   true,
+		why:    "who is handed a lock runs next: see kubetabPutReady in runtime/lock_js.go",
 	},
 	{
 		module: std, file: "runtime/stack.go",
