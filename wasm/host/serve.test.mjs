@@ -37,6 +37,8 @@ test('what a request hands to another goroutine waits for nobody, and nor does w
   // Every other time it is the turn of one of the others. It would be that of all of them.
   assert.ok(ran.handing < 4 * ran.hands, JSON.stringify(ran));
   assert.ok(ran.calculating > ran.others, JSON.stringify(ran));
+  // A turn of eight milliseconds ends within every eighth of them, or more.
+  assert.ok(ran.cut < ran.goes / 10, JSON.stringify(ran));
   // Two rounds or three: until those who have had the lock have ended, and who waits for them hears of it. It would be one for each.
   assert.ok(ran.locking < 10 * ran.others, JSON.stringify(ran));
   run.child.kill('SIGTERM');

@@ -71,9 +71,10 @@ func handleBusy(mux *http.ServeMux) {
 // runAhead tells how often others ran, of a thousand who always can. fewest is of the one that ran least, when all together might
 // have run twenty times each. The rest is of all together: while a request handed something to another goroutine and had it back a
 // hundred times, while it calculated for as long as they take for one round and more, and while fifty goroutines, none of them a
-// request's, had a lock one after the other.
+// request's, had a lock one after the other. cut is of a goroutine that calculated for a millisecond a hundred times, and of how many
+// of these times half of the others had run when it was over.
 func runAhead(w http.ResponseWriter, _ *http.Request) {
-	const others, hands, waiters = 1000, 100, 50
+	const others, hands, goes, waiters = 1000, 100, 100, 50
 	var ran atomic.Int64
 	var by [others]atomic.Int64
 	over := make(chan struct{})
@@ -142,6 +143,24 @@ func runAhead(w http.ResponseWriter, _ *http.Request) {
 		}
 	})
 
+	cut := 0
+	calculated := make(chan struct{})
+	ordinary(func() {
+		defer close(calculated)
+		for range goes {
+			runtime.Gosched() // so that the turn may end at any time of it
+			by := during(func() {
+				for began := time.Now(); time.Since(began) < time.Millisecond; {
+					_ = depth(20)
+				}
+			})
+			if by > others/2 {
+				cut++
+			}
+		}
+	})
+	<-calculated
+
 	var mu sync.Mutex
 	var had sync.WaitGroup
 	mu.Lock()
@@ -162,7 +181,7 @@ func runAhead(w http.ResponseWriter, _ *http.Request) {
 		mu.Unlock()
 		had.Wait()
 	})
-	fmt.Fprintf(w, `{"others": %d, "fewest": %d, "handing": %d, "hands": %d, "calculating": %d, "locking": %d}`, others, fewest, handing, 2*hands, calculating, locking)
+	fmt.Fprintf(w, `{"others": %d, "fewest": %d, "handing": %d, "hands": %d, "calculating": %d, "cut": %d, "goes": %d, "locking": %d}`, others, fewest, handing, 2*hands, calculating, cut, goes, locking)
 }
 
 // runBehind tells for how long it took to give way five hundred times beside twenty programs, and how often a program ran
