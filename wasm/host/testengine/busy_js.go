@@ -11,7 +11,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall/js"
 	"time"
@@ -66,122 +65,6 @@ func handleBusy(mux *http.ServeMux) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-}
-
-// runAhead tells how often others ran, of a thousand who always can. fewest is of the one that ran least, when all together might
-// have run twenty times each. The rest is of all together: while a request handed something to another goroutine and had it back a
-// hundred times, while it calculated for as long as they take for one round and more, and while fifty goroutines, none of them a
-// request's, had a lock one after the other. cut is of a goroutine that calculated for a millisecond a hundred times, and of how many
-// of these times half of the others had run when it was over.
-func runAhead(w http.ResponseWriter, _ *http.Request) {
-	const others, hands, goes, waiters = 1000, 100, 100, 50
-	var ran atomic.Int64
-	var by [others]atomic.Int64
-	over := make(chan struct{})
-	defer close(over)
-	// Like all others, and not like this request, which they are started by.
-	ordinary := func(f func()) {
-		absent.Ahead(func(error) {}, func(answered func()) {
-			answered()
-			f()
-		})
-	}
-	// One of two can run while the other waits for it.
-	for i := range others {
-		ordinary(func() {
-			there := make(chan struct{})
-			go func() {
-				for range there {
-				}
-			}()
-			defer close(there)
-			for {
-				select {
-				case there <- struct{}{}:
-					ran.Add(1)
-					by[i].Add(1)
-				case <-over:
-					return
-				}
-			}
-		})
-	}
-	during := func(f func()) int64 {
-		before := ran.Load()
-		f()
-		return ran.Load() - before
-	}
-	// rounds waits until everyone has run, and for long enough to starve, as Mutex calls it: a millisecond.
-	rounds := func() {
-		for before, began := ran.Load(), time.Now(); ran.Load() < before+10*others || time.Since(began) < 10*time.Millisecond; {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	rounds()
-	rounds()
-	fewest := by[0].Load()
-	for i := range by {
-		fewest = min(fewest, by[i].Load())
-	}
-
-	handing := during(func() {
-		there, back := make(chan struct{}), make(chan struct{})
-		go func() {
-			for range there {
-				back <- struct{}{}
-			}
-		}()
-		for range hands {
-			there <- struct{}{}
-			<-back
-		}
-		close(there)
-	})
-	calculating := during(func() {
-		for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
-			_ = depth(20)
-		}
-	})
-
-	cut := 0
-	calculated := make(chan struct{})
-	ordinary(func() {
-		defer close(calculated)
-		for range goes {
-			runtime.Gosched() // so that the turn may end at any time of it
-			by := during(func() {
-				for began := time.Now(); time.Since(began) < time.Millisecond; {
-					_ = depth(20)
-				}
-			})
-			if by > others/2 {
-				cut++
-			}
-		}
-	})
-	<-calculated
-
-	var mu sync.Mutex
-	var had sync.WaitGroup
-	mu.Lock()
-	ordinary(func() {
-		for range waiters {
-			had.Go(func() {
-				mu.Lock()
-				mu.Unlock() //nolint:staticcheck // to have had it is all
-			})
-		}
-	})
-	rounds()
-	// The first of them is woken, and finds the lock held: who waits is handed it from then on.
-	mu.Unlock()
-	mu.Lock()
-	rounds()
-	locking := during(func() {
-		mu.Unlock()
-		had.Wait()
-	})
-	fmt.Fprintf(w, `{"others": %d, "fewest": %d, "handing": %d, "hands": %d, "calculating": %d, "cut": %d, "goes": %d, "locking": %d}`, others, fewest, handing, 2*hands, calculating, cut, goes, locking)
 }
 
 // runBehind tells for how long it took to give way five hundred times beside twenty programs, and how often a program ran
