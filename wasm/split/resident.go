@@ -81,11 +81,15 @@ func isSeldom(symbol string) bool {
 	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
+// isAssembler reports whether a function is one that only its file of assembler can name. Such a one is no package's by its name,
+// and its arguments may be in registers (runtime's callRet), which nobody keeps for a function that has to be waited for.
+func isAssembler(symbol string) bool { return !strings.Contains(symbol, ".") }
+
 // askForNames is the runtime's function that has names, lines and files of functions fetched, by being where they are.
 const askForNames = "runtime.kubetabNames"
 
 // partsOf says where each function of m is. The engine has what cannot be elsewhere - functions that are not of Go's type,
-// that call imports, or that are exported - and what a goroutine that holds the thread may call.
+// that call imports, that are exported, or of isAssembler - and what a goroutine that holds the thread may call.
 //
 // hot has what a running engine calls: it is in the engine, with what isAlways says. Unless first is nil, the engine has only
 // what first names, those of hot that are small, because a stand-in and a call through the table cost as much, and what
@@ -116,7 +120,7 @@ func (m *module) partsOf(hot, first profile) ([]part, error) {
 		switch {
 		case name == askForNames && first != nil:
 			partOf[f] = partSoon
-		case m.functions[f] != goType || exported[f] || callsImport || hasPrefix(name, atOnce):
+		case m.functions[f] != goType || exported[f] || callsImport || isAssembler(name) || hasPrefix(name, atOnce):
 			partOf[f] = partEngine
 		case isAlways(name) && !isOwn(name):
 			partOf[f] = partEngine
