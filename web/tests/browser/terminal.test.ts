@@ -86,6 +86,41 @@ test('what a newcomer types before the shell is there takes the place of the fir
   await visitor.close();
 });
 
+test('keys that nothing else has go to the terminal, from the first moment on', async () => {
+  const visitor = await browser.newContext();
+  const other = await visitor.newPage();
+  await other.goto(site.url);
+  await expect.poll(() => screen(other)).toContain('kubectl get namespaces');
+  await other.keyboard.press('Enter');
+  await ready(other);
+  await expect.poll(() => screen(other)).toMatch(/kube-system +Active[\s\S]*\$$/);
+
+  const leave = () => other.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await leave();
+  await other.keyboard.type('clear; echo it{1..3} | tr a-z A-Z\n');
+  await expect.poll(() => screen(other)).toBe('IT1 IT2 IT3\n~ $');
+
+  // Not those that are meant for something else: the browser's, a button's, the palette's, and those of a view without it.
+  await leave();
+  for (const key of ['Tab', 'Shift+Tab', 'ArrowDown', 'Alt+x', 'F2'])
+    await other.keyboard.press(key);
+  await other.getByRole('button', { name: /theme/i }).first().press('x');
+  await leave();
+  await other.keyboard.press('Control+k');
+  await other.keyboard.type('console');
+  await other.locator('.palette-foot').waitFor();
+  await other.keyboard.press('Enter');
+  await other.locator('.console-view').waitFor();
+  await leave();
+  await other.keyboard.type('y');
+  await other.goBack();
+  await other.locator('.xterm-rows').waitFor();
+  await leave();
+  await other.keyboard.type('z');
+  await expect.poll(() => screen(other)).toBe('IT1 IT2 IT3\n~ $ z');
+  await visitor.close();
+});
+
 test('a Deployment is made, and its Pods are listed', async () => {
   await run(
     'kubectl create deployment typed --image=nginx && kubectl rollout status deployment/typed',

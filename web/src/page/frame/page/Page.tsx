@@ -15,6 +15,7 @@ import { onShortcut, paletteOpen } from '../palette/palette';
 import { LIST, route } from '../route';
 import { Splitter } from '../Splitter';
 import { spoken } from '../spoken';
+import { onStrayKey } from '../stray-keys';
 import { Header } from './Header';
 import { NoticeLine } from './NoticeLine';
 import { PhoneTabs, Rail } from './Rail';
@@ -59,8 +60,12 @@ async function loadSmall(signal: AbortSignal): Promise<void> {
 export function Page() {
   // From the first paint on, so that no key is lost that is pressed at what can be seen.
   useLayoutEffect(() => {
-    document.addEventListener('keydown', onShortcut);
-    return () => document.removeEventListener('keydown', onShortcut);
+    const onKey = (event: KeyboardEvent) => {
+      onShortcut(event);
+      onStrayKey(event);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
   }, []);
   useEffect(() => {
     const removed = new AbortController();
