@@ -33,7 +33,9 @@ func (e *Error) Error() string {
 type owner struct {
 	// mark is the first field, because the runtime looks at it: goroutines of behind run behind all others, and those of ahead
 	// before them.
-	mark    uint64
+	mark uint64
+	// none has runtime/pprof, which takes the label of a goroutine for a slice of labels, see an empty one.
+	none    [2]uint
 	fail    func(error)
 	account any // what the goroutine's memory counts for, see Account
 	// Of a program:

@@ -272,6 +272,13 @@ test('at rest Go holds nothing of JavaScript that cannot be named', async () => 
   await until('values are released', () => unnamed().length === 0).catch(() => assert.deepEqual(kinds(), []));
 });
 
+test('who works for a request has no labels for a profile of goroutines', async () => {
+  const profile = await (await engine.fetch('/goroutines')).text();
+  assert.match(profile, /^goroutine profile: total \d+\n/);
+  assert.match(profile, /main\.handler\.func/); // the one of this request
+  assert.match(profile, /^# labels: {}$/m);
+});
+
 test('recursion is bounded by memory, not by the stack of JavaScript', async () => {
   assert.equal(await (await engine.fetch('/recursion')).text(), '100000 100000 10000 200 100000');
 });

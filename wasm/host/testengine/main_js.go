@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"time"
@@ -102,6 +103,7 @@ func handler(s *state) http.Handler {
 	mux.HandleFunc("GET /caller", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, caller) })
 	mux.HandleFunc("GET /name", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name()) })
 	mux.HandleFunc("GET /stack", func(w http.ResponseWriter, r *http.Request) { w.Write(stack()) })
+	mux.HandleFunc("GET /goroutines", func(w http.ResponseWriter, r *http.Request) { pprof.Lookup("goroutine").WriteTo(w, 1) })
 	mux.HandleFunc("GET /file", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, file()) })
 	mux.HandleFunc("GET /empty", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	// 1 MB from beyond the first 2 GiB of the memory. What is below is allocated and left alone, so it takes none of the machine's.
