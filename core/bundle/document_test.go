@@ -270,11 +270,15 @@ func put(in any, path string, value any) {
 // casesOf are the texts in the cases of a function of the reader.
 func casesOf(t *testing.T, function string) (found []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "read.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	var decls []ast.Decl
+	for _, name := range []string{"read.go", "cluster.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decls = append(decls, file.Decls...)
 	}
-	for _, d := range file.Decls {
+	for _, d := range decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Name.Name != function {
 			continue
