@@ -82,9 +82,9 @@ export const english = {
     cancel: 'Leave it as it was',
   },
   samples: {
-    deployment: 'Ctrl Enter applies this file. Watch the picture while you do.',
+    deployment: 'Ctrl Enter applies this file.\nWatch the picture while you do.',
     boats:
-      'A kind of your own, with a rule in CEL. Apply it, then complete and hover in boat.yaml.',
+      'A kind of your own, with a rule in CEL.\nApply it, then complete and hover in boat.yaml.',
   },
   files: {
     title: 'Files',

@@ -76,7 +76,7 @@ export const chinese: Words = {
   },
   samples: {
     deployment: '按 Ctrl Enter 应用此文件，同时留意全景图的变化。',
-    boats: '自己定义的类别，带有一条 CEL 规则。先应用它，再到 boat.yaml 中试试补全和悬停提示。',
+    boats: '自己定义的类别，带有一条 CEL 规则。\n先应用它，再到 boat.yaml 中试试补全和悬停提示。',
   },
   files: {
     title: '文件',

@@ -8,7 +8,7 @@ import type { WorkspaceFile } from './workspace';
 export const samples = (): readonly WorkspaceFile[] => [
   {
     path: 'deployment.yaml',
-    text: `# ${words.samples.deployment}
+    text: `${comment(words.samples.deployment)}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -48,7 +48,7 @@ spec:
   },
   {
     path: 'boats.yaml',
-    text: `# ${words.samples.boats}
+    text: `${comment(words.samples.boats)}
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -109,3 +109,8 @@ spec:
 `,
   },
 ];
+
+/** In YAML, and in the width of a narrow editor. */
+function comment(lines: string): string {
+  return lines.replace(/^/gm, '# ');
+}
