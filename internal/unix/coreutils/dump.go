@@ -86,6 +86,9 @@ func printable(data []byte) string {
 	return string(text)
 }
 
+// mostColumns is how many bytes xxd shows in a line at most.
+const mostColumns = 256
+
 // xxd prints bytes in hexadecimal, or with -r makes bytes of that.
 func xxd(k *Call) int {
 	f := k.Flags("clsgo")
@@ -112,6 +115,9 @@ func xxd(k *Call) int {
 		if plain {
 			row = 30
 		}
+	}
+	if !plain && row > mostColumns {
+		return k.Fail("invalid number of columns (max. %d).", mostColumns)
 	}
 	if group == 0 || group > row {
 		group = row
@@ -158,35 +164,57 @@ func (k *Call) undump(what extent, plain bool) int {
 	if text.Len() > mostMemory {
 		return k.Fail("%v", ErrMemory)
 	}
-	if _, err := k.Stdout.Write(fromHex(text.String(), plain)); err != nil {
+	to := bufio.NewWriterSize(k.Stdout, 32<<10)
+	isWhole := fromHex(to, text.String(), plain)
+	if to.Flush() != nil {
 		return 1
+	}
+	if !isWhole {
+		k.Fail("Sorry, cannot seek backwards.")
+		return 5
 	}
 	return code
 }
 
-// fromHex reads what xxd has printed: plain digits, or lines with an offset in
-// front and the text behind two blanks.
-func fromHex(text string, plain bool) []byte {
-	var data []byte
+// fromHex writes the bytes of what xxd has printed: plain digits, or lines with an offset in front and the text behind two
+// blanks. It stops, and reports false, at an offset before what is written. When to fails, so does its Flush.
+func fromHex(to *bufio.Writer, text string, plain bool) (isWhole bool) {
+	var at uint64
 	for line := range strings.Lines(text) {
-		at := len(data)
 		if !plain {
 			number, rest, ok := strings.Cut(line, ":")
 			n, err := strconv.ParseUint(strings.TrimSpace(number), 16, 32)
 			if !ok || err != nil {
 				continue
 			}
-			at = int(n)
+			if n < at {
+				return false
+			}
+			if fill(to, n-at) != nil {
+				return true
+			}
+			at = n
 			line, _, _ = strings.Cut(strings.TrimSpace(rest), "  ")
 		}
 		digits := strings.Join(strings.Fields(line), "")
 		bytes, _ := hex.DecodeString(digits[:len(digits)/2*2]) // up to what is no digit, as xxd
-		if at > len(data) {
-			data = append(data, make([]byte, at-len(data))...)
-		}
-		data = append(data[:at], bytes...)
+		at += uint64(len(bytes))
+		_, _ = to.Write(bytes)
 	}
-	return data
+	return true
+}
+
+// fill writes n zeros.
+func fill(to *bufio.Writer, n uint64) error {
+	var zeros [4096]byte
+	for n > 0 {
+		some := min(n, uint64(len(zeros)))
+		if _, err := to.Write(zeros[:some]); err != nil {
+			return err
+		}
+		n -= some
+	}
+	return nil
 }
 
 // odFormat is how od shows bytes: size of them at once, each in so many columns.

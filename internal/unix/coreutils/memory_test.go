@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -53,6 +54,42 @@ func TestProgramsThatHoldNothingReadAnyAmount(t *testing.T) {
 			t.Errorf("%s: %d %s", command, code, &errs)
 		}
 	}
+}
+
+// TestWhatASmallNumberAsksFor is not held.
+func TestWhatASmallNumberAsksFor(t *testing.T) {
+	const gap = 1 << 30
+	for _, test := range []struct {
+		command, text string
+		printed       int64
+		errs          string
+	}{
+		{"xxd -r", fmt.Sprintf("%08x: 41\n", gap), gap + 1, ""},
+		{"xxd -c 4000000000", "a\n", 0, "xxd: invalid number of columns (max. 256).\n"},
+	} {
+		words := strings.Fields(test.command)
+		var printed counter
+		var errs bytes.Buffer
+		call := &Call{Context: context.Background(), Name: words[0], Args: words[1:], Stdin: strings.NewReader(test.text), Stdout: &printed, Stderr: &errs}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Lookup(words[0])(call)
+		runtime.ReadMemStats(&after)
+		if int64(printed) != test.printed || errs.String() != test.errs {
+			t.Errorf("%s printed %d bytes, and %q", test.command, printed, &errs)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+			t.Errorf("%s took %d bytes", test.command, took)
+		}
+	}
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
 }
 
 func TestReadLineIsThatOfBufio(t *testing.T) {
