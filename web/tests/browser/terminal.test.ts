@@ -107,9 +107,12 @@ test('keys that nothing else has go to the terminal, from the first moment on', 
   await other.getByRole('button', { name: /theme/i }).first().press('x');
   await leave();
   await other.keyboard.press('Control+k');
-  await other.keyboard.type('console');
-  await other.locator('.palette-foot').waitFor();
-  await other.keyboard.press('Enter');
+  await other.getByRole('combobox', { name: 'Go to or run' }).waitFor();
+  await other.keyboard.type('w');
+  await other.keyboard.press('Escape');
+  await other.evaluate(() => {
+    location.hash = 'console';
+  });
   await other.locator('.console-view').waitFor();
   await leave();
   await other.keyboard.type('y');

@@ -1,25 +1,16 @@
-import { typeIntoTerminal } from '../terminal/shell';
-import { paletteOpen } from './palette/palette';
+/** Keys that nothing on the page had, for the terminal: it comes after the frame, and until then they wait for it. */
+let waiting = '';
+let type = (keys: string): void => {
+  waiting += keys;
+};
 
-/**
- * Keys that nothing on the page has are the terminal's, if it is in sight: who has just arrived types without pointing at
- * it first. Those that move in a page or choose from it stay the browser's.
- */
-export function onStrayKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.target !== document.body || isModal()) return;
-  const writes = event.getModifierState('AltGraph');
-  if ((event.ctrlKey || event.altKey || event.metaKey) && !writes) return;
-  const place = document.querySelector('.terminal-place');
-  if (!place || place.getClientRects().length === 0) return;
-  // Those of a key that is held down may be meant for what had the keyboard until now.
-  const isEnter = event.key === 'Enter' && !event.repeat;
-  const isText = [...event.key].length === 1 && event.key !== ' ';
-  if (!isEnter && !isText) return;
-  event.preventDefault();
-  typeIntoTerminal(isEnter ? '\r' : event.key);
-  place.querySelector<HTMLElement>('textarea')?.focus();
+export function typeStray(keys: string): void {
+  type(keys);
 }
 
-function isModal(): boolean {
-  return paletteOpen.value || document.querySelector('dialog[open]') !== null;
+/** Has those that wait, and those to come, typed. */
+export function takeStrayKeys(by: (keys: string) => void): void {
+  type = by;
+  if (waiting !== '') by(waiting);
+  waiting = '';
 }

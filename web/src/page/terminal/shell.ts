@@ -5,6 +5,7 @@ import { typedAhead } from '../engine/first-moments';
 import { clusterHere } from '../engine/here';
 import { nameHere } from '../engine/name-here';
 import { tabStorage } from '../engine/storage';
+import { takeStrayKeys } from '../frame/stray-keys';
 import { Ahead } from './ahead';
 import { Connection } from './connection';
 import { shellHeld, untilLetGo } from './held';
@@ -82,6 +83,8 @@ function until(holds: () => boolean): Promise<void> {
 /** Text typed for a terminal that is not there yet. A newcomer finds a first command. */
 let typedBefore = '';
 let session: Session | null = null;
+
+takeStrayKeys(typeIntoTerminal);
 
 const ID = nameHere(`kubetab.terminal${suffixOf(clusterHere)}`);
 const SCREEN = nameHere(`kubetab.terminal.screen${suffixOf(clusterHere)}`);

@@ -15,9 +15,9 @@ import { onShortcut, paletteOpen } from '../palette/palette';
 import { LIST, route } from '../route';
 import { Splitter } from '../Splitter';
 import { spoken } from '../spoken';
-import { onStrayKey } from '../stray-keys';
 import { Header } from './Header';
 import { NoticeLine } from './NoticeLine';
+import { onStrayKey } from './on-stray-key';
 import { PhoneTabs, Rail } from './Rail';
 import { RightColumn } from './RightColumn';
 
