@@ -84,8 +84,6 @@ function until(holds: () => boolean): Promise<void> {
 let typedBefore = '';
 let session: Session | null = null;
 
-takeStrayKeys(typeIntoTerminal);
-
 const ID = nameHere(`kubetab.terminal${suffixOf(clusterHere)}`);
 const SCREEN = nameHere(`kubetab.terminal.screen${suffixOf(clusterHere)}`);
 /** How much the terminal had printed when SCREEN was kept, in bytes. */
@@ -112,6 +110,7 @@ export class Session {
   constructor(screen: Screen) {
     this.#screen = screen;
     this.#ahead = new Ahead(screen);
+    takeStrayKeys(typeIntoTerminal); // those that wait are typed before
     session = this;
     if (typedBefore === '' && pastLines().length === 0) {
       this.#ahead.propose('kubectl get namespaces');
