@@ -102,14 +102,21 @@ test('keys that nothing else has go to the terminal, from the first moment on', 
 
   // Not those that are meant for something else: the browser's, a button's, the palette's, and those of a view without it.
   await leave();
-  for (const key of ['Tab', 'Shift+Tab', 'ArrowDown', 'Alt+x', 'F2'])
+  for (const key of ['Alt+x', 'ArrowDown', 'F2', 'Tab', 'Shift+Tab'])
     await other.keyboard.press(key);
   await other.getByRole('button', { name: /theme/i }).first().press('x');
   await leave();
   await other.keyboard.press('Control+k');
   await other.getByRole('combobox', { name: 'Go to or run' }).waitFor();
   await other.keyboard.type('w');
+  await leave();
+  await other.keyboard.type('v');
   await other.keyboard.press('Escape');
+  await other.setViewportSize({ width: 390, height: 844 }); // where it is a screen of its own
+  await expect.poll(() => other.locator('.terminal-place').isVisible()).toBe(false);
+  await leave();
+  await other.keyboard.type('u');
+  await other.setViewportSize({ width: 1280, height: 720 });
   await other.evaluate(() => {
     location.hash = 'console';
   });
@@ -121,6 +128,28 @@ test('keys that nothing else has go to the terminal, from the first moment on', 
   await leave();
   await other.keyboard.type('z');
   await expect.poll(() => screen(other)).toBe('IT1 IT2 IT3\n~ $ z');
+  await visitor.close();
+});
+
+test('keys wait for a terminal that is still being loaded', async () => {
+  const visitor = await browser.newContext();
+  const other = await visitor.newPage();
+  let arrives = () => {};
+  const late = new Promise<void>((resolve) => {
+    arrives = resolve;
+  });
+  await other.route(/\/assets\/Terminal-[^/]*\.js$/, async (route) => {
+    await late;
+    await route.continue();
+  });
+  await other.goto(site.url, { waitUntil: 'commit' });
+  await other.locator('.terminal-place').waitFor();
+  await other.keyboard.type('echo earlz');
+  await other.keyboard.press('Backspace');
+  await other.keyboard.type('y\n');
+  arrives();
+  await ready(other);
+  await expect.poll(() => screen(other)).toBe('~ $ echo early\nearly\n~ $');
   await visitor.close();
 });
 
