@@ -202,9 +202,9 @@ JOBS ?= 2
 # Everything is built and checked before the tests begin. What measures time is not part of it (test-timing), nor is what
 # takes long and proves little more: test-rare.
 .PHONY: test
-test: ## everything that must pass before a change lands; says at its end where the time went
-	@mkdir -p build/log && : >build/log/steps; \
-	trap 'scripts/times || exit 1' EXIT; \
+test: ## everything that must pass before a change lands; says at its end where the time went, and what has failed
+	@rm -rf build/failures && mkdir -p build/log && : >build/log/steps && : >build/log/failed; \
+	trap 'status=$$?; scripts/times || status=1; tail -qn 90 build/log/failed build/failures/*.txt 2>/dev/null || true; exit $$status' EXIT; \
 	$(MAKE) setup chromium firefox-webkit jq; \
 	$(MAKE) -j2 build check; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests

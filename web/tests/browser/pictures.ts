@@ -1,13 +1,19 @@
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { TestContext } from 'vitest';
 import { browsers } from './browser';
 
 const to = resolve(import.meta.dirname, '../../../build/failures');
 /** More of a page than that hides the failure itself in a log. */
 const LINES = 80;
 
-/** What the pages that are open look like: a picture of each, and in the log what a screen reader would say of it. */
-export async function takePictures(test: string): Promise<void> {
+/**
+ * What the pages that are open look like: a picture of each, and in the log what a screen reader would say of it. The
+ * words are kept as well: `make test` repeats them at its end, where a log that is cut off still has them.
+ *
+ * @param why what the test failed for, where it is known
+ */
+export async function takePictures(test: string, why: readonly string[] = []): Promise<void> {
   mkdirSync(to, { recursive: true });
   const name = test.replaceAll(/[^a-zA-Z0-9]+/g, '-').slice(0, 80);
   const pages = [...browsers].flatMap((browser) =>
@@ -17,7 +23,13 @@ export async function takePictures(test: string): Promise<void> {
     const path = join(to, `${name}-${i}.png`);
     await page.screenshot({ path, timeout: 5000 }).catch(() => undefined);
     const seen = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String);
-    const lines = seen.split('\n').slice(0, LINES);
-    console.error([`${page.url()} when it failed:`, ...lines].join('\n'));
+    const lines = [`${page.url()} when it failed:`, ...seen.split('\n').slice(0, LINES)];
+    console.error(lines.join('\n'));
+    appendFileSync(join(to, `${name}.txt`), [test, ...why, ...lines, ''].join('\n'));
   }
+}
+
+/** The first line of each error that a test has failed with so far. */
+export function whyFailed({ result }: Readonly<TestContext['task']>): string[] {
+  return result?.errors?.map(({ message }) => message.split('\n', 1).join()) ?? [];
 }
