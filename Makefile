@@ -204,7 +204,7 @@ JOBS ?= 2
 .PHONY: test
 test: ## everything that must pass before a change lands; says at its end where the time went, and what has failed
 	@rm -rf build/failures && mkdir -p build/log && : >build/log/steps && : >build/log/failed; \
-	trap 'status=$$?; scripts/times || status=1; tail -qn 90 build/log/failed build/failures/*.txt 2>/dev/null || true; exit $$status' EXIT; \
+	trap 'status=$$?; scripts/times || status=1; [ $$status = 0 ] || tail -qn 90 build/log/failed build/failures/*.txt 2>/dev/null || true; exit $$status' EXIT; \
 	$(MAKE) setup chromium firefox-webkit jq; \
 	$(MAKE) -j2 build check; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests

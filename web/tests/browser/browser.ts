@@ -61,6 +61,8 @@ export function filesOf(module: object): number {
 declare global {
   interface Window {
     keepsModule?: true;
+    /** Whether the page has said, at any time, that its engine is dead. */
+    sawTrouble?: boolean;
   }
 }
 

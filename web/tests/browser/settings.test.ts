@@ -148,6 +148,26 @@ test('an address brings its settings to who has no cluster, and asks who has one
   await page.getByText('cannot be read: nodes=many is no number').waitFor();
 });
 
+test('an address asks who has a cluster also where its engine is heard of late', async () => {
+  const first = await openPage(visitor.context, visitor.url);
+  const made = await makeMap(first);
+  // The page connects, waits, and connects once more. early.js connects as well.
+  await inSharedWorker(
+    first,
+    `{
+      const { onconnect } = self;
+      let deaf = 2;
+      self.onconnect = (event) => (deaf-- > 0 ? event.ports[0].close() : onconnect(event));
+    }`,
+  );
+  const second = await visitor.context.newPage();
+  await second.goto(`${visitor.url}?nodes=5#settings`);
+  const asks = second.locator('.notice');
+  await asks.waitFor();
+  expect(await asks.textContent()).toContain('This address asks for another engine: nodes=5');
+  expect((await readMap(second)).metadata.uid).toBe(made.metadata.uid);
+});
+
 /** Runs a program on the store of what engines keep, from any page of the site. */
 function withKept(page: Page, program: string): Promise<unknown> {
   return page.evaluate(`new Promise((told, failed) => {

@@ -63,18 +63,43 @@ test('the worker begins before the code of the page has come, which then finds t
   await fresh.close();
 });
 
+/** Runs in pages: they do not hear a service worker that asks for the way to their engine. */
+function hearNoQuestion(): void {
+  const { prototype } = ServiceWorkerContainer;
+  const listen = prototype.addEventListener as (this: unknown, ...all: unknown[]) => void;
+  prototype.addEventListener = function (type: string, hear: unknown, ...rest: unknown[]) {
+    const most = (event: MessageEvent) => {
+      if (event.data?.type !== 'want-engine') (hear as (e: MessageEvent) => void)(event);
+    };
+    listen.call(this, type, type === 'message' ? most : hear, ...rest);
+  };
+}
+
+/** Runs in pages: the first connection of the page's own code to its worker leads nowhere. */
+function connectInVain(): void {
+  const Real = SharedWorker;
+  let made = 0;
+  window.SharedWorker = class extends Real {
+    // early.js makes the first.
+    readonly #nowhere = ++made === 2 ? new MessageChannel().port1 : null;
+    override get port() {
+      return this.#nowhere ?? super.port;
+    }
+  };
+}
+
 test('a page gives the service worker its way to the engine before it is asked', async () => {
   const deaf = await here.browser.newContext();
-  await deaf.addInitScript(() => {
-    const { prototype } = ServiceWorkerContainer;
-    const listen = prototype.addEventListener as (this: unknown, ...all: unknown[]) => void;
-    prototype.addEventListener = function (type: string, hear: unknown, ...rest: unknown[]) {
-      const most = (event: MessageEvent) => {
-        if (event.data?.type !== 'want-engine') (hear as (e: MessageEvent) => void)(event);
-      };
-      listen.call(this, type, type === 'message' ? most : hear, ...rest);
-    };
-  });
+  await deaf.addInitScript(hearNoQuestion);
+  const own = await openPage(deaf, here.url);
+  expect(await get(own, '/api/v1/namespaces/default')).toBe(200);
+  await deaf.close();
+});
+
+test('and so does one that has to connect to its engine twice', async () => {
+  const deaf = await here.browser.newContext();
+  await deaf.addInitScript(hearNoQuestion);
+  await deaf.addInitScript(connectInVain);
   const own = await openPage(deaf, here.url);
   expect(await get(own, '/api/v1/namespaces/default')).toBe(200);
   await deaf.close();
@@ -248,8 +273,14 @@ test('a page finds its worker although one that was ending has heard of it', asy
     }`,
   );
   const second = await context.newPage();
+  await second.addInitScript(() => {
+    new MutationObserver(() => {
+      window.sawTrouble ||= document.querySelector('.trouble') !== null;
+    }).observe(document, { childList: true, subtree: true });
+  });
   await second.goto(here.url);
   await ready(second);
+  expect(await second.evaluate(() => window.sawTrouble)).toBe(false);
   expect(await create(page, 'in-the-same-worker')).toBe(201);
   expect(await get(second, '/api/v1/namespaces/in-the-same-worker')).toBe(200);
   await second.close();

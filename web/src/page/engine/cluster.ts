@@ -170,8 +170,15 @@ export class EngineDead extends Error {
 }
 
 function adopt(next: EngineLink, where: Home): void {
-  link?.close();
+  const last = link;
+  const wasOpen = last?.state && !last.lost.aborted;
+  // Before the last one is closed: that is no loss, of which there would be something to tell.
   link = next;
+  last?.close();
+  if (wasOpen) {
+    linked = later();
+    engineState.value = null;
+  }
   next.onState = (state) => {
     if (link !== next) return;
     home.value = where;
@@ -190,7 +197,8 @@ function adopt(next: EngineLink, where: Home): void {
   };
   next.lost.addEventListener('abort', () => {
     if (link !== next) return;
-    linked = later();
+    // Who waits for one that never said a word has the next one.
+    if (next.state) linked = later();
     const why =
       next.lost.reason instanceof Error ? next.lost.reason.message : String(next.lost.reason);
     // A follower is given a new engine by whichever tab takes over; the others have to ask for one.
