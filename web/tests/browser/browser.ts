@@ -44,6 +44,19 @@ function keepNothing(): void {
   };
 }
 
+/** Runs in pages: the first connection of the page's own code to its worker leads nowhere. */
+export function connectInVain(): void {
+  const Real = SharedWorker;
+  let made = 0;
+  window.SharedWorker = class extends Real {
+    // early.js makes the first.
+    readonly #nowhere = ++made === 2 ? new MessageChannel().port1 : null;
+    override get port() {
+      return this.#nowhere ?? super.port;
+    }
+  };
+}
+
 /** Has the service worker keep the module, as the page asks for it 15 seconds after a start. */
 export async function keepForOffline(page: Page): Promise<void> {
   await page.evaluate(async () => {

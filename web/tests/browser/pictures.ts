@@ -10,12 +10,11 @@ const LINES = 80;
 /**
  * What the pages that are open look like: a picture of each, and in the log what a screen reader would say of it. The
  * words are kept as well: `make test` repeats them at its end, where a log that is cut off still has them.
- *
- * @param why what the test failed for, where it is known
  */
-export async function takePictures(test: string, why: readonly string[] = []): Promise<void> {
+export async function takePictures(task: Readonly<TestContext['task']>): Promise<void> {
   mkdirSync(to, { recursive: true });
-  const name = test.replaceAll(/[^a-zA-Z0-9]+/g, '-').slice(0, 80);
+  const why = task.result?.errors?.map(({ message }) => message.split('\n', 1).join()) ?? [];
+  const name = task.name.replaceAll(/[^a-zA-Z0-9]+/g, '-').slice(0, 80);
   const pages = [...browsers].flatMap((browser) =>
     browser.contexts().flatMap((context) => context.pages()),
   );
@@ -25,11 +24,6 @@ export async function takePictures(test: string, why: readonly string[] = []): P
     const seen = await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String);
     const lines = [`${page.url()} when it failed:`, ...seen.split('\n').slice(0, LINES)];
     console.error(lines.join('\n'));
-    appendFileSync(join(to, `${name}.txt`), [test, ...why, ...lines, ''].join('\n'));
+    appendFileSync(join(to, `${name}.txt`), [task.name, ...why, ...lines, ''].join('\n'));
   }
-}
-
-/** The first line of each error that a test has failed with so far. */
-export function whyFailed({ result }: Readonly<TestContext['task']>): string[] {
-  return result?.errors?.map(({ message }) => message.split('\n', 1).join()) ?? [];
 }

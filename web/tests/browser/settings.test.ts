@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ApiRequestInit } from '../../src/client';
-import { inSharedWorker, openPage, ready, restarts } from './browser';
+import { connectInVain, inSharedWorker, openPage, ready, restarts } from './browser';
 import { picture } from './camera';
 import { newVisitors } from './visitors';
 
@@ -151,16 +151,8 @@ test('an address brings its settings to who has no cluster, and asks who has one
 test('an address asks who has a cluster also where its engine is heard of late', async () => {
   const first = await openPage(visitor.context, visitor.url);
   const made = await makeMap(first);
-  // The page connects, waits, and connects once more. early.js connects as well.
-  await inSharedWorker(
-    first,
-    `{
-      const { onconnect } = self;
-      let deaf = 2;
-      self.onconnect = (event) => (deaf-- > 0 ? event.ports[0].close() : onconnect(event));
-    }`,
-  );
   const second = await visitor.context.newPage();
+  await second.addInitScript(connectInVain);
   await second.goto(`${visitor.url}?nodes=5#settings`);
   const asks = second.locator('.notice');
   await asks.waitFor();

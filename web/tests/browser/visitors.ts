@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launch } from './browser';
-import { takePictures, whyFailed } from './pictures';
+import { takePictures } from './pictures';
 import { type Gate, openSite, plain, type Site } from './site';
 
 /**
@@ -45,7 +45,7 @@ export function newVisitors(gate?: Gate): {
     context = await here.browser.newContext({ viewport: { width: 1440, height: 900 } });
   });
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') await takePictures(task.name, whyFailed(task));
+    if (task.result?.state === 'fail') await takePictures(task);
     await context.close();
   });
   return {

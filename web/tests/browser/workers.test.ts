@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { DESERTED } from '../../src/engine/parties';
 import {
+  connectInVain,
   controlled,
   filesOf,
   inFlight,
@@ -72,19 +73,6 @@ function hearNoQuestion(): void {
       if (event.data?.type !== 'want-engine') (hear as (e: MessageEvent) => void)(event);
     };
     listen.call(this, type, type === 'message' ? most : hear, ...rest);
-  };
-}
-
-/** Runs in pages: the first connection of the page's own code to its worker leads nowhere. */
-function connectInVain(): void {
-  const Real = SharedWorker;
-  let made = 0;
-  window.SharedWorker = class extends Real {
-    // early.js makes the first.
-    readonly #nowhere = ++made === 2 ? new MessageChannel().port1 : null;
-    override get port() {
-      return this.#nowhere ?? super.port;
-    }
   };
 }
 

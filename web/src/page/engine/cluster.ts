@@ -197,8 +197,7 @@ function adopt(next: EngineLink, where: Home): void {
   };
   next.lost.addEventListener('abort', () => {
     if (link !== next) return;
-    // Who waits for one that never said a word has the next one.
-    if (next.state) linked = later();
+    linked = later();
     const why =
       next.lost.reason instanceof Error ? next.lost.reason.message : String(next.lost.reason);
     // A follower is given a new engine by whichever tab takes over; the others have to ask for one.
