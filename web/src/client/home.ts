@@ -69,8 +69,9 @@ function inSharedWorker(cluster: string, events: HomeEvents, instead: () => void
     link.welcomed().then(heard, heard);
     worker.onerror = () => {
       heard();
-      // A worker that came as far as to say what it does reports its errors itself.
-      if (!link.state) instead();
+      // A worker that came as far as to say what it does reports its errors itself. All connections hear of one that cannot be
+      // loaded, also those that the page has given up.
+      if (!link.state && !link.lost.aborted) instead();
     };
     events.onLink(link, 'shared');
   };

@@ -84,3 +84,32 @@ test('an engine that ends by itself is not passed over in silence', async () => 
   // The trap of the test before is the only error that went uncaught.
   expect(complaints.filter((each) => !each.includes('unreachable'))).toEqual([]);
 });
+
+/** Runs in pages: a worker that all connections of the page are told cannot be loaded, when it has connected twice. */
+function loadSharedWorkerInVain(): void {
+  const made: SharedWorker[] = [];
+  window.SharedWorker = class extends EventTarget implements SharedWorker {
+    readonly port = new MessageChannel().port1;
+    onerror: SharedWorker['onerror'] = null;
+
+    constructor() {
+      super();
+      made.push(this);
+      if (made.length < 3) return; // early.js makes the first
+      setTimeout(() => {
+        for (const each of made) each.onerror?.(new ErrorEvent('error'));
+      });
+    }
+  };
+}
+
+test('a tab whose SharedWorker cannot be loaded after a while has one worker, which it can start again', async () => {
+  const slow = await here.browser.newContext();
+  await slow.addInitScript(loadSharedWorkerInVain);
+  const page = await openPage(slow, here.url);
+  expect(page.workers().length).toBe(1);
+  await page.workers()[0]?.evaluate(() => self.close());
+  await page.getByRole('button', { name: 'Start again' }).click();
+  await ready(page);
+  await slow.close();
+});
