@@ -123,13 +123,15 @@ export class Routes<A extends Asker> {
     // Those that are known to be elsewhere have nothing to say to this.
     const asked = pages.filter(({ id }) => (this.#clusters.get(id) ?? cluster) === cluster);
     const alive = () => this.#alive(cluster);
-    // A port that was given may have gone to an engine that has ended since.
+    const answered = () => alive() ?? (given() ? null : undefined);
+    const until = performance.now() + ENGINE_WAIT_MS;
     let found = given() ? await this.#until(alive, PAGE_WAIT_MS) : undefined;
-    if (!found) {
+    // A port that was given may lead to an engine that has ended, of which its page had not heard: pages are asked again.
+    while (!found && asked.length > 0 && performance.now() < until) {
       for (const page of asked) this.#ask(page);
-      const answered = () => alive() ?? (given() ? null : undefined);
-      await this.#until(answered, asked.length > 0 ? PAGE_WAIT_MS : 0);
-      found = await this.#until(alive, given() ? ENGINE_WAIT_MS : 0);
+      await this.#until(answered, PAGE_WAIT_MS);
+      if (!given()) break;
+      found = await this.#until(alive, PAGE_WAIT_MS);
     }
     if (found) return found;
     return { why: pages.length > 0 ? notOpen(cluster) : NO_ENGINE, retryAfter: 5 };

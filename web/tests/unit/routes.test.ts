@@ -13,9 +13,14 @@ interface PageOf extends Asker {
 function open(...askers: readonly PageOf[]) {
   const asked: string[] = [];
   const reached: string[] = [];
+  let ended = 0;
   const give = (page: PageOf) => {
     const { port1, port2 } = new MessageChannel();
     const cluster = page.cluster ?? '';
+    if (ended > 0) {
+      ended--;
+      port2.close();
+    }
     port2.onmessage = ({ data }) => {
       if (data.type !== 'hello') return;
       reached.push(cluster);
@@ -47,7 +52,11 @@ function open(...askers: readonly PageOf[]) {
     const found = await routes.of(client, request);
     return found instanceof EngineLink ? found.worker : found.why;
   };
-  return { routes, asked, reached, give, of };
+  /** The next ports that pages give lead to engines that have ended. */
+  const endEngines = (ports: number) => {
+    ended = ports;
+  };
+  return { routes, asked, reached, give, of, endEngines };
 }
 
 const page = (id: string, cluster: string | null, url = 'https://example.com/'): PageOf => ({
@@ -117,6 +126,18 @@ test('a page that does not answer is waited for, and never served from another c
   give(page('busy', 'late'));
   vi.useRealTimers();
   expect(await asking).toBe('late');
+});
+
+test('a page that did not know that its engine had ended is asked again', async () => {
+  vi.useFakeTimers();
+  const { of, give, asked, endEngines } = open(page('1', 'own'));
+  endEngines(2); // the one that the page gives when it comes, and the one that it is asked for
+  give(page('1', 'own'));
+  const asking = of('1');
+  await vi.advanceTimersByTimeAsync(6500);
+  vi.useRealTimers();
+  expect(await asking).toBe('own');
+  expect(asked).toEqual(['1', '1']);
 });
 
 test('a window that is no page of the site does not keep others from being served', async () => {
