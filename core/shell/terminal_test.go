@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +104,18 @@ func (s *seat) types(keys string) {
 // with its escape sequences.
 func (s *seat) sees(pattern string) string {
 	s.t.Helper()
+	return s.looks(pattern, math.MaxInt)
+}
+
+// ends is sees for a pattern of the last of much that is printed.
+func (s *seat) ends(pattern string) {
+	s.t.Helper()
+	s.looks(pattern, 1000)
+}
+
+// looks is sees of the last bytes.
+func (s *seat) looks(pattern string, last int) string {
+	s.t.Helper()
 	re := regexp.MustCompile(pattern)
 	var text string
 	limit := time.After(patience)
@@ -116,9 +131,83 @@ func (s *seat) sees(pattern string) string {
 				s.t.Fatalf("the terminal has ended, after %q: no %s", plain, pattern)
 			}
 			text += string(b)
+			text = text[max(0, len(text)-last):]
 		case <-limit:
 			s.t.Fatalf("%q has no %s", plain, pattern)
 		}
+	}
+}
+
+func TestTerminalReadsUntilALineIsWhole(t *testing.T) {
+	s := sit(t)
+	for _, typed := range []struct{ lines, prints string }{
+		{"cat <<EOF\nx $((1 + 1))\nEOF", "x 2"},
+		{"cat <<'EOF'\nx $HOME `b \" $( \n\nEOF", "x $HOME `b \" $( \n"},
+		{"cat <<\"E F\"\nx\nE F", "x"},
+		{"cat <<\\EOF | tr a-z A-Z\nabc\nEOF", "ABC"},
+		{"cat <<'A'; cat <<'B'\na\nB\nA\nb\nB", "a\nB\nb"},
+		{"cat <<EOF\na\\\nEOF\nEOF", "aEOF"},
+		{"echo \"$(cat <<'EOF'\ntext\nEOF\n)\"", "text"},
+		{"f() { cat <<'EOF'\nhere\nEOF\n}\nf", "here"},
+		{"while read l; do\necho =$l\ndone <<'EOF'\n1\n2\nEOF", "=1\n=2"},
+		{"echo 'it'\\''s\nfine'", "it's\nfine"},
+		{"echo \"a\\\"\nb\"", "a\"\nb"},
+		{"echo a \\\nb", "a b"},
+		{"echo 'a \\\nb'", "a \\\nb"},
+		{"if true\nthen echo a\nfi", "a"},
+		{"a=(\n1\n2\n)\necho ${a[@]}", "1 2"},
+		{"echo p |\ncat &&\necho q", "p\nq"},
+		{"case x in\nx) echo y;;\nesac", "y"},
+		{"echo ${nope:-\nb} $((1 +\n2))", "b 3"},
+	} {
+		s.types(strings.ReplaceAll(typed.lines, "\n", "\r") + "\recho =end$((1 + 1))=\r")
+		s.sees(`(?s)\n` + regexp.QuoteMeta(typed.prints) + `\n.*=end2=\n.*\$ $`)
+	}
+}
+
+// pastes types a text as a page does: in pieces, the next when the last has been taken.
+func (s *seat) pastes(text string) {
+	go func() {
+		for piece := range slices.Chunk([]byte(text), 16<<10) {
+			s.types(string(piece))
+		}
+	}()
+}
+
+// Two megabytes are more than may wait to be read, and too much to parse from the beginning for each line.
+func TestTerminalTakesLargePastes(t *testing.T) {
+	lines := strings.Repeat("    description: what the field means, and what happens without it \\\r", 30_000)
+	size := len(lines)
+	s := sit(t)
+	for _, paste := range []struct{ name, text string }{
+		{"a document", "cat >here <<'EOF'\r" + lines + "EOF\r"},
+		{"a document with tabs before its end", "cat >here <<-EOF\r" + strings.ReplaceAll(lines, " \\", "  ") + "\t\tEOF\r"},
+		{"a quoted text", "printf '%s' '" + lines + "' >here\r"},
+		{"one line", "printf '%s' " + strings.Repeat("x", 100_000) + " >here\r"},
+		{"what a program reads", "cat >here\r" + lines + "\x04"},
+	} {
+		t.Run(paste.name, func(t *testing.T) {
+			want := size
+			if paste.name == "one line" {
+				want = 100_000
+			}
+			s.pastes(paste.text + "echo $(wc -c <here) bytes\r")
+			s.ends(fmt.Sprintf(`(?s)\n%d bytes\n.*\$ $`, want))
+		})
+	}
+}
+
+// What was pasted for a program that does not read it does not keep ^C from ending it, and is not run afterwards.
+func TestInterruptThrowsPasteAway(t *testing.T) {
+	s := sit(t)
+	s.types("sleep 1000\r")
+	s.sees("sleep 1000\n")
+	s.types(strings.Repeat("echo pasted\r", 80_000))
+	s.types("\x03")
+	s.ends(`(?s)\^C\n.*\$ $`)
+	s.types("echo and on\r")
+	if shown := s.sees(`(?s)\nand on\n.*\$ $`); strings.Contains(shown, "pasted") {
+		t.Errorf("the paste was run: %q", shown)
 	}
 }
 
@@ -130,6 +219,10 @@ func TestTerminalRunsWhatIsTyped(t *testing.T) {
 	s.sees(`> $`)
 	s.types("in a document\rEOF\r")
 	s.sees(`(?s)in a document\n.*in a document\n.*\$ $`)
+	s.types("cat <<'EOF'\r")
+	s.sees(`> $`)
+	s.types("quoted $HOME\rEOF\r")
+	s.sees(`(?s)quoted \$HOME\n.*quoted \$HOME\n.*\$ $`)
 	s.types("for i in 1 2; do\r")
 	s.sees(`> $`)
 	s.types("echo number $i; done\r")

@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
@@ -26,8 +24,9 @@ const (
 	// absence is how long a terminal lives without a reader: a page that is
 	// reloaded comes back within it.
 	absence = 30 * time.Second
-	// mostHistory is how many lines a terminal remembers.
-	mostHistory = 1000
+	// mostHistory is how many lines a terminal remembers, of longestRemembered bytes or less. The page keeps those, too.
+	mostHistory       = 1000
+	longestRemembered = 16 << 10
 	// mostInput is how large a body of keys may be.
 	mostInput = 1 << 20
 )
@@ -146,33 +145,38 @@ func (t *terminal) read(ctx context.Context, editor *tty.Editor) (string, error)
 	defer t.reading.Store(false)
 	// Whatever was printed has left its colours and modes behind. (1049 would move the cursor as well.)
 	_, _ = t.tty.Write([]byte("\x1b[0m\x1b[?1l\x1b[?7h\x1b[?25h\x1b[?47l")) // fails when nobody looks any more
-	script, err := editor.ReadLine(ctx, t.session.prompt())
-	for err == nil && incomplete(script) {
-		var more string
-		more, err = editor.ReadLine(ctx, tty.Continued)
-		script += "\n" + more
+	line, err := editor.ReadLine(ctx, t.session.prompt())
+	script := []byte(line)
+	for err == nil {
+		mayEnd := incomplete(string(script))
+		if mayEnd == nil {
+			break
+		}
+		for ended := false; err == nil && !ended; ended = mayEnd(line) {
+			line, err = editor.ReadLine(ctx, tty.Continued)
+			script = append(append(script, '\n'), line...)
+		}
 	}
-	return script, err
+	return string(script), err
 }
 
 // reprompt has the prompt drawn again, if there is one.
 func (t *terminal) reprompt() {
 	if t.reading.Load() {
-		t.tty.Feed([]byte(tty.KeyReprompt))
+		t.tty.Reprompt()
 	}
 }
 
-// incomplete reports whether a script goes on in the next line.
-func incomplete(script string) bool {
-	if n := len(script) - len(strings.TrimRight(script, "\\")); n%2 == 1 {
-		return true
-	}
-	unfinished, err := absent.Attempt(func() bool {
-		var err error
-		fault := coreutils.Survive(func() { _, err = bash.Parse(script+"\n", "", nil) })
-		return fault == nil && err != nil && syntax.IsIncomplete(err)
+// incomplete returns nil for a script that is whole, and otherwise what says whether a line may be the last one of it.
+func incomplete(script string) (mayEnd func(line string) bool) {
+	mayEnd, err := absent.Attempt(func() (mayEnd func(string) bool) {
+		_ = coreutils.Survive(func() { mayEnd = bash.Incomplete(script) })
+		return mayEnd
 	})
-	return err == nil && unfinished // what cannot be parsed now says so when it runs
+	if err != nil {
+		return nil // what cannot be parsed now says so when it runs
+	}
+	return mayEnd
 }
 
 // line runs a script in the foreground: ^C ends it. It reports false when the
@@ -276,7 +280,10 @@ func (s *Shell) input(w http.ResponseWriter, r *http.Request, t *terminal) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	t.tty.Feed(b)
+	if err := t.tty.Type(r.Context(), b); err != nil {
+		http.Error(w, err.Error(), http.StatusGone)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -310,11 +317,11 @@ func plain(name string) string {
 	}, name)
 }
 
-// remember adds a line to the history, unless it is the last one again.
+// remember adds a line to the history, unless it is the last one again, or a document that nobody would edit there.
 func (k *session) remember(line string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n := len(k.history); n > 0 && k.history[n-1] == line {
+	if n := len(k.history); len(line) > longestRemembered || n > 0 && k.history[n-1] == line {
 		return
 	}
 	k.history = append(k.history, line)

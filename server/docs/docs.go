@@ -25,8 +25,6 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 )
@@ -196,7 +194,7 @@ func (d *Document) read() error {
 				d.steps = append(d.steps, of)
 			}
 		case prompts:
-			d.steps = append(d.steps, promptSteps(b, of, isIncomplete)...)
+			d.steps = append(d.steps, promptSteps(b, of, func(command string) bool { return bash.Incomplete(command) != nil })...)
 		case output:
 			if last := len(d.steps) - 1; last >= 0 && d.steps[last].command != "" && d.steps[last].expected == nil && (before == commands || before == prompts) {
 				if d.steps[last].expected = (&expected{b, 0, len(b.lines)}); isSkip {
@@ -253,15 +251,6 @@ func promptSteps(b *block, of step, goesOn func(command string) bool) (steps []s
 		steps = append(steps, next)
 	}
 	return steps
-}
-
-// isIncomplete reports whether bash would ask for another line.
-func isIncomplete(command string) bool {
-	if n := len(command) - len(strings.TrimRight(command, "\\")); n%2 == 1 {
-		return true
-	}
-	_, err := bash.NewParser().Parse(strings.NewReader(command+"\n"), "")
-	return err != nil && syntax.IsIncomplete(err)
 }
 
 func (b *block) text(from, to int) string {

@@ -111,8 +111,9 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 		listed = false
 		switch key {
 		case '\r', '\n':
-			e.at = len(e.line)
-			e.refresh()
+			if e.at < len(e.line) {
+				e.move(len(e.line))
+			}
 			e.print("\r\n")
 			return string(e.line), nil
 		case 0x03:
@@ -209,16 +210,18 @@ func (e *Editor) edit(key rune) {
 		}
 	default:
 		if key >= 0x20 && key != utf8.RuneError {
-			e.insert([]rune{key})
+			e.insert(append([]rune{key}, e.TTY.text()...)) // a paste is drawn once, not for each character
 		}
 	}
 }
 
 func (e *Editor) insert(text []rune) {
+	before := e.cells(e.line)
 	e.line = slices.Insert(e.line, e.at, text...)
 	e.at += len(text)
-	// At the end of the line, and not of the row, there is nothing to redraw.
-	if columns, _ := e.TTY.Size(); e.at == len(e.line) && len(text) == 1 && e.cells(e.line)%max(columns, 1) > 1 {
+	// What stays in the row behind the line needs nothing else to be redrawn.
+	columns, _ := e.TTY.Size()
+	if row := max(columns, 1); e.at == len(e.line) && before/row == e.cells(e.line)/row {
 		e.print(string(text))
 		return
 	}

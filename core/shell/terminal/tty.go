@@ -16,8 +16,14 @@ var ErrClosed = errors.New("the terminal is closed")
 // mostOutput is how many bytes may wait for the screen before writers wait.
 const mostOutput = 256 << 10
 
-// mostInput is how many bytes typed ahead are kept; the rest is dropped.
+// mostInput is how many bytes may wait to be read; who types more waits until half of that is free.
 const mostInput = 1 << 20
+
+// longestLine is after how many bytes a line is read though it has not been entered.
+const longestLine = mostInput / 2
+
+// typedAhead is how many bytes may wait that somebody has typed for what comes next; more is a paste.
+const typedAhead = 4 << 10
 
 // mostSent is how many of the last bytes that were taken can be had again.
 const mostSent = 64 << 10
@@ -35,6 +41,8 @@ type TTY struct {
 	line      []byte // cooked: typed and not yet entered
 	ready     []byte // to be read
 	ends      int    // position in ready, plus one, where a reader is to see its end; 0 for none
+	full      bool   // somebody waits for room
+	thrown    int    // how often a paste has been thrown away
 	interrupt func() // for ^C while cooked; nil when nothing runs
 	output    []byte
 	taken     int64  // how many bytes of output have been taken
@@ -116,19 +124,69 @@ func (t *TTY) Foreground(interrupt func()) {
 	t.interrupt = interrupt
 }
 
-// Feed takes what has been typed.
-func (t *TTY) Feed(b []byte) {
+// Type takes what has been typed or pasted. While there is no room it waits for who reads. As in other terminals, ^C throws a
+// paste away that waits to be read, here and in calls under way, unless the terminal is raw for a program. Errors: ErrClosed, and
+// ctx's cause.
+func (t *TTY) Type(ctx context.Context, b []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || len(t.ready)+len(t.line)+len(b) > mostInput {
-		return
+	forProgram := t.raw && t.interrupt != nil
+	if bytes.IndexByte(b, 0x03) >= 0 && !forProgram && t.waitingLocked() > typedAhead {
+		t.line, t.ready, t.ends = nil, nil, 0
+		t.thrown++
+		t.roomLocked()
 	}
+	for thrown := t.thrown; len(b) > 0 && thrown == t.thrown; {
+		if t.closed {
+			return ErrClosed
+		}
+		if n := min(len(b), mostInput-t.waitingLocked()); n >= min(len(b), mostInput/2) {
+			t.feedLocked(b[:n])
+			b = b[n:]
+			continue
+		}
+		t.full = true
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Reprompt has the prompt drawn again: see KeyReprompt.
+func (t *TTY) Reprompt() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.feedLocked([]byte(KeyReprompt))
+	}
+}
+
+func (t *TTY) feedLocked(b []byte) {
 	if t.raw {
 		t.ready = append(t.ready, b...)
 	} else {
 		t.cookLocked(b)
 	}
 	t.changeLocked()
+}
+
+// waitingLocked returns how many bytes wait to be read.
+func (t *TTY) waitingLocked() int { return len(t.ready) + len(t.line) }
+
+// roomLocked tells those who wait for room when there is enough.
+func (t *TTY) roomLocked() {
+	if t.full && t.waitingLocked() <= mostInput/2 {
+		t.full = false
+		t.changeLocked()
+	}
 }
 
 // cookLocked is the line discipline.
@@ -160,6 +218,9 @@ func (t *TTY) cookLocked(b []byte) {
 		case 0x1a, 0x1c, 0x11, 0x13: // ^Z, ^\, ^Q, ^S: there are no jobs to stop
 		default:
 			t.line = append(t.line, c)
+			if len(t.line) >= longestLine {
+				t.ready, t.line = append(t.ready, t.line...), nil
+			}
 			switch {
 			case c == 0x1b:
 				t.echoLocked("^[")
@@ -210,6 +271,7 @@ func (t *TTY) read(ctx context.Context, b []byte) (int, error) {
 			if t.ends > 0 {
 				t.ends -= n
 			}
+			t.roomLocked()
 			t.mu.Unlock()
 			return n, nil
 		}
@@ -218,6 +280,22 @@ func (t *TTY) read(ctx context.Context, b []byte) (int, error) {
 		case <-changed:
 		case <-ctx.Done():
 		}
+	}
+}
+
+// text takes printable characters, of those that have been typed, up to the first other key.
+func (t *TTY) text() []rune {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var text []rune
+	for n := 0; ; n += utf8.RuneLen(text[len(text)-1]) {
+		r, _ := utf8.DecodeRune(t.ready[n:])
+		if r < 0x20 || r == 0x7f || r == utf8.RuneError {
+			t.ready = t.ready[n:]
+			t.roomLocked()
+			return text
+		}
+		text = append(text, r)
 	}
 }
 

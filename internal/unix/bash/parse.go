@@ -62,6 +62,36 @@ func (b bounded) Read(p []byte) (int, error) {
 
 var errTooDeep = errors.New(tooDeep)
 
+// Incomplete returns nil unless a script without its last newline goes on in another line. What it returns then says whether a line
+// may be the last one: whoever reads line by line need not parse a long document from its beginning for each.
+func Incomplete(script string) (mayEnd func(line string) bool) {
+	_, err := parse(script+"\n", "")
+	// Of a document with a quoted word the parser does not say that it is incomplete.
+	if word, found := quotedBehind(err, "unclosed here-document "); found {
+		return func(line string) bool { return word == "" || strings.TrimLeft(line, "\t") == word }
+	}
+	backslashes := len(script) - len(strings.TrimRight(script, "\\"))
+	if backslashes%2 == 0 && !syntax.IsIncomplete(err) {
+		return nil
+	}
+	quote, _ := quotedBehind(err, "without closing quote ")
+	return func(line string) bool { return strings.Contains(line, quote) }
+}
+
+// quotedBehind returns what the text of a syntax.ParseError quotes behind some words; the parser does not tell it otherwise. What it
+// had to spell with escapes is empty.
+func quotedBehind(err error, words string) (quoted string, found bool) {
+	failure, ok := err.(syntax.ParseError)
+	if !ok {
+		return "", false
+	}
+	_, behind, found := strings.Cut(failure.Text, words)
+	if len(behind) < 2 || behind[0] != '`' {
+		return "", found
+	}
+	return behind[1 : len(behind)-1], true
+}
+
 // shallow fails for a tree that is too deep to be run.
 func shallow(node syntax.Node, name string) error {
 	depth, refused := 0, ""

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready, settlesTo } from './browser';
@@ -232,6 +233,49 @@ test('page and terminal are the same person, whoever changes it', async () => {
   await run('rm ~/.kube/config', /~ \$$/);
   await expect.poll(() => page.getByLabel('Acting as').inputValue()).toBe('kubetab-admin');
   await run('kubectl auth whoami', /kubetab-admin/);
+});
+
+/** Pastes into the terminal, as the browser does. */
+async function paste(text: string): Promise<void> {
+  await keyboard().evaluate((into, pasted) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', pasted);
+    into.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  }, text);
+}
+
+test('a paste of more than a megabyte arrives whole', async () => {
+  const text = '    description: what the field means, 世界 and all 🚢\n'.repeat(20_000);
+  await run("cat >pasted.yaml <<'EOF'", /^>$/m);
+  await paste(text);
+  await type('EOF\nclear; wc -c <pasted.yaml; md5sum <pasted.yaml\n');
+  const bytes = Buffer.byteLength(text);
+  const sum = createHash('md5').update(text).digest('hex');
+  await expect.poll(() => screen()).toBe(`${bytes}\n${sum}  -\n~ $`);
+});
+
+test('Ctrl-C throws away what was pasted for a command that does not read it', async () => {
+  await run('echo begun; sleep 10000', /^begun$/);
+  await paste('echo pasted\n'.repeat(120_000));
+  await page.keyboard.press('Control+c');
+  await expect.poll(() => screen()).toMatch(/\^C\n~ \$$/);
+  await run('echo and on', /^and on\n~ \$$/);
+});
+
+test('a history of long lines does not keep a terminal from being opened', async () => {
+  const visitor = await browser.newContext();
+  await visitor.addInitScript(() => {
+    const lines = Array.from({ length: 50 }, (_, i) => `echo ${i} ${'x'.repeat(40_000)}`);
+    localStorage.setItem('kubetab.terminal.history', JSON.stringify(['echo kept', ...lines]));
+  });
+  const other = await visitor.newPage();
+  await other.goto(site.url);
+  await ready(other);
+  await expect.poll(() => screen(other)).toBe('~ $');
+  await other.locator('.xterm-helper-textarea').focus();
+  await other.keyboard.press('ArrowUp');
+  await expect.poll(() => screen(other)).toBe('~ $ echo kept');
+  await visitor.close();
 });
 
 test('what is printed while a page is reloaded is there afterwards, and once', async () => {

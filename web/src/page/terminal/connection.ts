@@ -25,7 +25,7 @@ export class Connection {
   #output: ReadableStream<Uint8Array> | null = null; // until begin
   #position = 0;
   #waiting = ''; // typed while the last keys are on their way
-  #sending = false;
+  #sent = ''; // those that are
 
   private constructor(api: ApiClient, id: string, events: ConnectionEvents) {
     this.#api = api;
@@ -85,10 +85,18 @@ export class Connection {
     this.#output = null;
   }
 
-  /** Sends keys. Those typed meanwhile go together in the next request, so that their order is kept. */
+  /**
+   * Sends keys. Those typed meanwhile go together in the next request, so that their order is kept. A paste goes piece by piece:
+   * the terminal takes the next when there is room for it. ^C is not for what comes behind it, and throws it away.
+   */
   type(keys: string): void {
+    if (keys === INTERRUPT && this.#sent.length + this.#waiting.length > TYPED_AHEAD) {
+      this.#waiting = '';
+      void this.#request('POST', 'input', keys);
+      return;
+    }
     this.#waiting += keys;
-    if (!this.#sending) void this.#send();
+    if (this.#sent === '') void this.#send();
   }
 
   resize(size: Size): void {
@@ -101,13 +109,12 @@ export class Connection {
   }
 
   async #send(): Promise<void> {
-    this.#sending = true;
     while (this.#waiting !== '') {
-      const keys = this.#waiting;
-      this.#waiting = '';
-      await this.#request('POST', 'input', keys);
+      this.#sent = firstOf(this.#waiting);
+      this.#waiting = this.#waiting.slice(this.#sent.length);
+      await this.#request('POST', 'input', this.#sent);
     }
-    this.#sending = false;
+    this.#sent = '';
   }
 
   async #request(method: string, what: string, body: string): Promise<void> {
@@ -145,4 +152,17 @@ export class Connection {
       if (!this.#stopped.signal.aborted) this.#events.onEnd('lost');
     }
   }
+}
+
+const INTERRUPT = '\x03';
+/** How many characters may be on their way that somebody has typed for what comes next; more is a paste. */
+const TYPED_AHEAD = 4096;
+/** How many characters go at once. */
+const PIECE = 16 * 1024;
+
+/** The piece of what waits that goes first. No character of two units is cut. */
+function firstOf(keys: string): string {
+  const piece = keys.slice(0, PIECE);
+  const isCut = piece.length < keys.length && /[\ud800-\udbff]$/.test(piece);
+  return isCut ? piece.slice(0, -1) : piece;
 }
