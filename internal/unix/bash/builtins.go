@@ -66,6 +66,8 @@ func tame(ctx context.Context, args []string) []string {
 		return with(mended...)
 	case "wait":
 		return append([]string{waits}, rest...)
+	case "complete", "compopt": // how Tab completes: here it knows kubectl and files by itself
+		return []string{"true"}
 	case "source", ".":
 		if len(rest) > 0 && !strings.HasPrefix(rest[0], sourced) {
 			return with(append([]string{sourced + rest[0]}, rest[1:]...)...)
