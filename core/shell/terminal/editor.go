@@ -219,9 +219,9 @@ func (e *Editor) insert(text []rune) {
 	before := e.cells(e.line)
 	e.line = slices.Insert(e.line, e.at, text...)
 	e.at += len(text)
-	// What stays in the row behind the line needs nothing else to be redrawn.
+	// What stays in the row of the line's end needs nothing else to be redrawn.
 	columns, _ := e.TTY.Size()
-	if row := max(columns, 1); e.at == len(e.line) && before/row == e.cells(e.line)/row {
+	if row := max(columns, 1); e.at == len(e.line) && before%row > 0 && before/row == e.cells(e.line)/row {
 		e.print(string(text))
 		return
 	}

@@ -102,8 +102,8 @@ func TestPasteEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			tty := New(80, 24)
 			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
 			gone := errors.New("nobody types any more")
-			context.AfterFunc(t.Context(), func() { cancel(nil) })
 			end := make(chan error, 1)
 			go func() { end <- tty.Type(ctx, text) }()
 			synctest.Wait()

@@ -215,11 +215,6 @@ func (u untraced) Write(b []byte) (int, error) {
 	return u.Writer.Write(b)
 }
 
-// Redirect has a shell of New write to other streams from now on.
-func Redirect(runner *interp.Runner, stdout, stderr io.Writer) error {
-	return interp.StdIO(nil, stdout, untraced{stderr})(runner)
-}
-
 // HandlerCtx is interp.HandlerCtx with the streams that a Config has: who uses a shell knows them by their types.
 func HandlerCtx(ctx context.Context) interp.HandlerContext {
 	hc := interp.HandlerCtx(ctx)

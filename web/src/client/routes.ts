@@ -124,10 +124,10 @@ export class Routes<A extends Asker> {
     const asked = pages.filter(({ id }) => (this.#clusters.get(id) ?? cluster) === cluster);
     const alive = () => this.#alive(cluster);
     const answered = () => alive() ?? (given() ? null : undefined);
-    const until = performance.now() + ENGINE_WAIT_MS;
+    const deadline = performance.now() + ENGINE_WAIT_MS;
     let found = given() ? await this.#until(alive, PAGE_WAIT_MS) : undefined;
     // A port that was given may lead to an engine that has ended, of which its page had not heard: pages are asked again.
-    while (!found && asked.length > 0 && performance.now() < until) {
+    while (!found && asked.length > 0 && performance.now() < deadline) {
       for (const page of asked) this.#ask(page);
       await this.#until(answered, PAGE_WAIT_MS);
       if (!given()) break;

@@ -185,6 +185,10 @@ test('a shell in a container', async () => {
   await expect.poll(() => screen()).toMatch(/#$/);
   await type('hostname\n');
   await expect.poll(() => screen()).toMatch(/^typed-/m);
+  await type('clear; while sleep 0.1; do echo on; done\n');
+  await expect.poll(() => screen()).toMatch(/^on\non$/m);
+  await page.keyboard.press('Control+c');
+  await expect.poll(() => screen()).toMatch(/^\^C\n.*#$/m);
   await type('exit\n');
   await expect.poll(() => screen()).toMatch(/~ \$$/);
   await run('echo back', /^back/m);

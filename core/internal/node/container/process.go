@@ -104,6 +104,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	if cfg.Stdin {
 		c.stdin = newStdin()
+		context.AfterFunc(c.ctx, c.stdin.end)
 	}
 
 	server, isServer := c.program(c.argv, c.env)
@@ -177,9 +178,6 @@ func (c *Container) exit(code int) {
 	c.mu.Unlock()
 	c.cancel()
 	c.Log.End()
-	if c.stdin != nil {
-		c.stdin.end()
-	}
 	c.cfg.OnExit(code)
 }
 

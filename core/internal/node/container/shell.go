@@ -36,6 +36,7 @@ type session struct {
 	stdin          io.Reader // nil: empty
 	stdout, stderr io.Writer
 	tty            bool
+	terminal       *terminal // where it is the session of one, as long as it runs
 
 	jobs *bash.Jobs
 
@@ -61,10 +62,48 @@ func newSession(c *Container, stdout, stderr io.Writer) *session {
 // run runs a command line and returns its exit code. A fault of the interpreter ends the
 // command, and not the process, in which the API server runs as well.
 func (s *session) run(ctx context.Context, argv []string) (code int) {
-	if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
-		return s.status(fault, path.Base(argv[0]))
+	if s.tty {
+		s.terminal = newTerminal(s.stdout)
+		s.stdout = s.terminal.output()
+		s.stderr = s.stdout
+		if keys := s.stdin; keys != nil {
+			if s, ok := keys.(*stdin); ok {
+				keys = s.r // as many at once as come
+			}
+			s.stdin = s.terminal
+			s.c.cfg.Go(func() { s.terminal.take(keys) })
+			defer s.terminal.keys.end(io.EOF) // nobody reads any more
+		}
 	}
+	code, _ = s.attend(ctx, func(ctx context.Context) (code int) {
+		if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
+			return s.status(fault, path.Base(argv[0]))
+		}
+		return code
+	})
 	return code
+}
+
+// attend runs what ^C ends, unless the script has a trap for that, and returns its exit code and whether ^C came. What it leaves
+// in the background goes on.
+func (s *session) attend(ctx context.Context, run func(context.Context) int) (code int, interrupted bool) {
+	if s.terminal == nil {
+		return run(ctx), false
+	}
+	running, interrupt := context.WithCancelCause(ctx)
+	s.terminal.attend(func() (ends bool) {
+		if s.signal("INT") {
+			return false
+		}
+		interrupt(errInterrupted)
+		return true
+	})
+	code = run(running)
+	s.terminal.attend(nil)
+	if errors.Is(context.Cause(running), errInterrupted) {
+		return int(trapped("INT")), true
+	}
+	return code, false
 }
 
 func (s *session) start(ctx context.Context, argv []string) int {
@@ -188,18 +227,11 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 	if s.stdin == nil {
 		return 0
 	}
-	source := s.stdin
-	if s.tty {
-		terminal := newTerminal(s.stdin, s.stdout)
-		s.stdin, source = terminal, terminal
-		s.stdout = terminal.output()
-		s.stderr = s.stdout
-		if err := bash.Redirect(runner, s.stdout, s.stderr); err != nil {
-			return 2
-		}
+	if s.terminal != nil {
+		s.terminal.attend(nil) // it is the commands that ^C ends
 	}
 	prompt := func() {
-		if !s.tty {
+		if s.terminal == nil {
 			return
 		}
 		mark := "$"
@@ -221,7 +253,7 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 	prompt()
 	for {
 		again := false
-		for stmts, err := range parser.InteractiveSeq(bash.Bounded(oneByte{source})) {
+		for stmts, err := range parser.InteractiveSeq(bash.Bounded(oneByte{s.stdin})) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 					fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
@@ -230,23 +262,30 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 				break
 			}
 			if parser.Incomplete() {
-				if s.tty {
+				if s.terminal != nil {
 					fmt.Fprint(s.stdout, "> ")
 				}
 				continue
 			}
 			for _, stmt := range stmts {
 				before := runner.Subshell()
-				err := bash.Mend(stmt, bash.VariablesOf(runner))
-				if err == nil {
-					err = contain(ctx, memory, runner, stmt)
+				var interrupted bool
+				code, interrupted = s.attend(ctx, func(ctx context.Context) int {
+					err := bash.Mend(stmt, bash.VariablesOf(runner))
+					if err == nil {
+						err = contain(ctx, memory, runner, stmt)
+					}
+					if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
+						s.jobs.Move(runner, before)
+						runner = before
+						s.setRunner(runner)
+					}
+					return s.status(err, name)
+				})
+				if interrupted && ctx.Err() == nil {
+					_ = runner.Run(ctx, exitInterrupted) // for $?
+					break                                // the rest of the line is not run
 				}
-				if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
-					s.jobs.Move(runner, before)
-					runner = before
-					s.setRunner(runner)
-				}
-				code = s.status(err, name)
 				if runner.Exited() || ctx.Err() != nil {
 					return code
 				}
@@ -259,6 +298,15 @@ func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, nam
 		prompt()
 	}
 }
+
+// exitInterrupted leaves the status of a command that was interrupted, of which the interpreter has none.
+var exitInterrupted = func() *syntax.Stmt {
+	file, err := bash.Parse(fmt.Sprintf("(exit %d)", int(trapped("INT"))), "", nil)
+	if err != nil {
+		panic(err)
+	}
+	return file.Stmts[0]
+}()
 
 // oneByte reads a byte at a time, so that the parser does not swallow what a
 // command that it has parsed is to read.
