@@ -205,11 +205,7 @@ func (k *session) leaves(code int) int {
 var exits = func(codes ...int) map[int]*syntax.Stmt {
 	exits := map[int]*syntax.Stmt{}
 	for _, code := range codes {
-		file, err := bash.NewParser().Parse(strings.NewReader(fmt.Sprintf("(exit %d)", code)), "")
-		if err != nil {
-			panic(err)
-		}
-		exits[code] = file.Stmts[0]
+		exits[code] = bash.Exiting(code)
 	}
 	return exits
 }(tookTooMuch, kubectl.Interrupted, coreutils.Aborted)

@@ -62,6 +62,15 @@ func (b bounded) Read(p []byte) (int, error) {
 
 var errTooDeep = errors.New(tooDeep)
 
+// Exiting returns a statement that leaves a status, for what has ended without one that the interpreter knows of.
+func Exiting(status int) *syntax.Stmt {
+	file, err := parse(fmt.Sprintf("(exit %d)", status), "")
+	if err != nil {
+		panic(err)
+	}
+	return file.Stmts[0]
+}
+
 // Incomplete returns nil unless a script without its last newline goes on in another line. What it returns then says whether a line
 // may be the last one: whoever reads line by line need not parse a long document from its beginning for each.
 func Incomplete(script string) (mayEnd func(line string) bool) {
