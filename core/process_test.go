@@ -27,7 +27,7 @@ var processState = map[string]string{
 	"shell.term.Devices":                "upstream's, on js/wasm: the last shell has it",
 	"shell.editor.LaunchHook":           "upstream's, on js/wasm: the last shell has it",
 	"shell.exec.Programs":               "upstream's, on js/wasm: the same for all shells",
-	"shell/terminal.devices":            "the terminals of all shells: a number is all that upstream passes on",
+	"../internal/unix/terminal.devices": "the terminals of all shells: a number is all that upstream passes on",
 	"shell/kubectl.workplace":           "a process has one folder and one standard input, which commands take in turns",
 	"shell/kubectl.os.Stdin":            "as workplace",
 	"shell/kubectl.environment":         "a process has one environment, which commands take in turns",

@@ -13,8 +13,8 @@ import (
 	"mvdan.cc/sh/v3/expand"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // builtins of the interpreter that are worth completing.

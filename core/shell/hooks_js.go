@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util/editor"
 	"k8s.io/utils/exec"
 
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // hook gives upstream what there is in place of terminals, editors and

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"time"
 
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // Ctrl-C brings the prompt back within a second, whatever runs. A program ends at

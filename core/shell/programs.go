@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // programs are those that coreutils has not.

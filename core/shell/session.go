@@ -20,10 +20,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // session is one shell: that of a terminal, or of a single command line.

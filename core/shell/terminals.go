@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	tty "github.com/kubetab/kubetab/core/shell/terminal"
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 const (
