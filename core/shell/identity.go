@@ -14,6 +14,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubetab/kubetab/core/people"
+
+	"github.com/kubetab/kubetab/internal/unix/completion"
 )
 
 // accountPrefix begins the user names of service accounts.
@@ -194,7 +196,7 @@ func (k *session) prompt() string {
 	}
 	who := ""
 	if context := k.actingAs(); context != "" {
-		who = fmt.Sprintf("\x1b[1;33m(%s)\x1b[0m ", plain(context))
+		who = fmt.Sprintf("\x1b[1;33m(%s)\x1b[0m ", completion.Plain(context))
 	}
-	return who + "\x1b[1;34m" + plain(dir) + "\x1b[0m $ "
+	return who + "\x1b[1;34m" + completion.Plain(dir) + "\x1b[0m $ "
 }

@@ -44,6 +44,7 @@ type session struct {
 	life      context.Context // of jobs: that of the terminal, or of the command line
 	jobs      *bash.Jobs
 	processes *bash.Processes // of this shell and of those that it runs
+	aliases   aliases
 
 	mu      sync.Mutex
 	context string // for kubectl; empty means the kubeconfig's
@@ -247,6 +248,10 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 	case "read":
 		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
 			return coreutils.Read(hc.Stderr, stdin, args), nil
+		}
+	case "alias", "unalias":
+		if !bash.InJob(ctx) {
+			k.aliases.note(args)
 		}
 	case "kill", "fg", "bg", "jobs", "history":
 		return append([]string{"/usr/bin/" + args[0]}, args[1:]...), nil

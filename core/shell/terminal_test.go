@@ -320,6 +320,11 @@ func TestCompletion(t *testing.T) {
 		{"touch yours.yaml; cat yours.yaml\rkubectl apply -f y\t", `yours.yaml $`},
 		{"touch its.yaml; cat its.yaml\rkubectl apply --filename=i\t", `--filename=its.yaml $`},
 		{"mkdir -p folder/inner\rls fold\t", `folder/$`},
+		{"alias kc='k -n completion' kcg='kc get'\rkcg cm sett\t", `settings-of-the-test $`},
+		{"alias greeting=echo\rgreet\t", `greeting $`},
+		{"alias greeting=echo; unalias greeting\rgreet\t", `greet\a$`},
+		{"alias echo='echo x'\rech\t", `echo $`},
+		{"salute() { echo; }\rsalu\t", `salute $`},
 	} {
 		t.Run(c.typed, func(t *testing.T) {
 			s := sit(t)

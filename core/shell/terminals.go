@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/completion"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -80,7 +81,7 @@ func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
 		t.tty.Close()
 		return nil, err
 	}
-	t.session, t.offer = k, plain(body.Offer)
+	t.session, t.offer = k, completion.Plain(body.Offer)
 	k.history = body.History[max(0, len(body.History)-mostHistory):]
 	s.mu.Lock()
 	s.last++
@@ -145,19 +146,7 @@ func (t *terminal) read(ctx context.Context, editor *tty.Editor) (string, error)
 	defer t.reading.Store(false)
 	// Whatever was printed has left its colours and modes behind. (1049 would move the cursor as well.)
 	_, _ = t.tty.Write([]byte("\x1b[0m\x1b[?1l\x1b[?7h\x1b[?25h\x1b[?47l")) // fails when nobody looks any more
-	line, err := editor.ReadLine(ctx, t.session.prompt())
-	script := []byte(line)
-	for err == nil {
-		mayEnd := incomplete(string(script))
-		if mayEnd == nil {
-			break
-		}
-		for ended := false; err == nil && !ended; ended = mayEnd(line) {
-			line, err = editor.ReadLine(ctx, tty.Continued)
-			script = append(append(script, '\n'), line...)
-		}
-	}
-	return string(script), err
+	return editor.ReadScript(ctx, t.session.prompt(), incomplete)
 }
 
 // reprompt has the prompt drawn again, if there is one.
@@ -305,16 +294,6 @@ func (s *Shell) resize(w http.ResponseWriter, r *http.Request, t *terminal) {
 func (s *Shell) deleteTerminal(w http.ResponseWriter, _ *http.Request, t *terminal) {
 	t.close()
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// plain leaves control characters out of a name that is shown.
-func plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r <= 0x9f {
-			return -1
-		}
-		return r
-	}, name)
 }
 
 // remember adds a line to the history, unless it is the last one again, or a document that nobody would edit there.

@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	clientspdy "k8s.io/client-go/transport/spdy"
 	utilexec "k8s.io/client-go/util/exec"
+
+	"github.com/kubetab/kubetab/internal/unix/terminal/screen"
 )
 
 // kubelet returns a client of node-1's kubelet, which it reaches as the API
@@ -194,16 +196,45 @@ func TestExecTerminal(t *testing.T) {
 	c := start(t)
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: alpine, command: [sleep, infinity]}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
-	var out bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	query := url.Values{"command": {"sh"}, "output": {"1"}, "input": {"1"}, "tty": {"1"}}
-	if err := c.executor("exec", "p", query.Encode()).StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: strings.NewReader("ecko\x7f\x7fho hi\rexit\r"), Stdout: &out, Tty: true}); err != nil {
-		t.Fatal(err)
+	types := func(keys string, sizes remotecommand.TerminalSizeQueue, command ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		query := url.Values{"command": command, "output": {"1"}, "input": {"1"}, "tty": {"1"}}
+		err := c.executor("exec", "p", query.Encode()).StreamWithContext(ctx, remotecommand.StreamOptions{
+			Stdin: strings.NewReader(keys), Stdout: &out, Tty: true, TerminalSizeQueue: sizes,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _, err := screen.Show(out.String(), 80)
+		if err != nil {
+			t.Error(err)
+		}
+		return strings.Join(rows, "\n")
 	}
-	if got, want := out.String(), "/ # ecko\b \b\b \bho hi\r\nhi\r\n/ # exit\r\n"; got != want {
+	if got, want := types("ecko\x7f\x7fho hi\r", nil, "sh"), "/ # echo hi\nhi\n/ #"; got != want {
 		t.Errorf("the terminal shows %q, want %q", got, want)
 	}
+	sizes := make(sizeQueue, 2)
+	sizes <- remotecommand.TerminalSize{Width: 100, Height: 30}
+	sizes <- remotecommand.TerminalSize{Width: 120, Height: 40}
+	if got, want := types("", sizes, "sh", "-c", "until [ \"$(stty size)\" = '40 120' ]; do :; done; stty size"), "40 120\n"; got != want {
+		t.Errorf("the terminal says that its size is %q, want %q", got, want)
+	}
+	close(sizes)
+}
+
+// sizeQueue are the sizes that a client's terminal has, one after the other.
+type sizeQueue chan remotecommand.TerminalSize
+
+func (q sizeQueue) Next() *remotecommand.TerminalSize {
+	size, more := <-q
+	if !more {
+		return nil
+	}
+	return &size
 }
 
 func TestAttach(t *testing.T) {

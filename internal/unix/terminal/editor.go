@@ -57,6 +57,9 @@ type Editor struct {
 // elsewhere and changes the prompt.
 const KeyReprompt = "\x1b[7373~"
 
+// keyLiteral takes what is special from the character behind it, as in terminals and in bash: a page pastes a tab with it.
+const keyLiteral = 0x16 // ^V
+
 // keys that have no character of their own
 const (
 	keyUp rune = -iota - 1
@@ -117,8 +120,9 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 			e.print("\r\n")
 			return string(e.line), nil
 		case 0x03:
-			e.at = len(e.line)
-			e.refresh()
+			if e.at < len(e.line) {
+				e.move(len(e.line))
+			}
 			e.print("^C\r\n")
 			return "", ErrInterrupted
 		case 0x04:
@@ -128,10 +132,34 @@ func (e *Editor) ReadLine(ctx context.Context, prompt string) (string, error) {
 			e.cut(e.at, e.at+1, false)
 		case '\t':
 			listed = e.complete(ctx, again)
+		case keyLiteral:
+			r, err := readRune(in)
+			if err != nil {
+				return "", err
+			}
+			e.insert([]rune{r})
 		default:
 			e.edit(key)
 		}
 	}
+}
+
+// ReadScript reads a line and, after the prompt Continued, more of them while it is incomplete: then incomplete returns what says
+// whether a line may be the last one, and nil otherwise. It returns the lines, with newlines between them. The errors are those of ReadLine.
+func (e *Editor) ReadScript(ctx context.Context, prompt string, incomplete func(script string) (mayEnd func(line string) bool)) (string, error) {
+	line, err := e.ReadLine(ctx, prompt)
+	script := []byte(line)
+	for err == nil {
+		mayEnd := incomplete(string(script))
+		if mayEnd == nil {
+			break
+		}
+		for ended := false; err == nil && !ended; ended = mayEnd(line) {
+			line, err = e.ReadLine(ctx, Continued)
+			script = append(append(script, '\n'), line...)
+		}
+	}
+	return string(script), err
 }
 
 // takeOffer makes the offer the line, or takes it away, as the key says. It reports
@@ -216,13 +244,13 @@ func (e *Editor) edit(key rune) {
 }
 
 func (e *Editor) insert(text []rune) {
-	before := e.cells(e.line)
+	before := e.draw(e.line)
 	e.line = slices.Insert(e.line, e.at, text...)
 	e.at += len(text)
 	// What stays in the row of the line's end needs nothing else to be redrawn.
-	columns, _ := e.TTY.Size()
-	if row := max(columns, 1); e.at == len(e.line) && before%row > 0 && before/row == e.cells(e.line)/row {
-		e.print(string(text))
+	columns := e.columns()
+	if after := e.draw(e.line); e.at == len(e.line) && before.end%columns > 0 && before.end/columns == after.end/columns {
+		e.print(after.text[len(before.text):])
 		return
 	}
 	e.refresh()
@@ -292,22 +320,12 @@ func (e *Editor) wordRight() int {
 
 // readKey reads one key. The error is io.EOF.
 func readKey(in io.Reader) (rune, error) {
-	c, err := readByte(in)
-	if err != nil || c != 0x1b {
-		if c < utf8.RuneSelf || err != nil {
-			return rune(c), err
-		}
-		b := []byte{c}
-		for !utf8.FullRune(b) {
-			if c, err = readByte(in); err != nil {
-				return 0, err
-			}
-			b = append(b, c)
-		}
-		r, _ := utf8.DecodeRune(b)
-		return r, nil
+	r, err := readRune(in)
+	if err != nil || r != 0x1b {
+		return r, err
 	}
-	if c, err = readByte(in); err != nil {
+	c, err := readByte(in)
+	if err != nil {
 		return 0, err
 	}
 	switch c {
@@ -364,6 +382,23 @@ func sequence(parameters string, last byte) rune {
 		return keyReprompt
 	}
 	return keyNone
+}
+
+// readRune reads one character, which may be utf8.RuneError.
+func readRune(in io.Reader) (rune, error) {
+	c, err := readByte(in)
+	if err != nil || c < utf8.RuneSelf {
+		return rune(c), err
+	}
+	b := []byte{c}
+	for !utf8.FullRune(b) {
+		if c, err = readByte(in); err != nil {
+			return 0, err
+		}
+		b = append(b, c)
+	}
+	r, _ := utf8.DecodeRune(b)
+	return r, nil
 }
 
 func readByte(in io.Reader) (byte, error) {

@@ -8,14 +8,52 @@ import (
 
 func (e *Editor) print(s string) { _, _ = e.TTY.Write([]byte(s)) } // fails when nobody looks any more
 
-// cells is how many the prompt and text take.
-func (e *Editor) cells(text []rune) int {
-	n := visible(e.prompt)
-	for _, r := range text {
-		n += width(r)
-	}
-	return n
+func (e *Editor) columns() int {
+	columns, _ := e.TTY.Size()
+	return max(columns, 1)
 }
+
+// drawing is what a line looks like behind the prompt.
+type drawing struct {
+	text string
+	end  int  // cells from the prompt's first; rows are whole
+	full bool // the last row is full, and the screen waits with the next one until something follows
+}
+
+// draw shows tabs as spaces, newlines as such, and other control characters as ^ and a letter.
+func (e *Editor) draw(line []rune) drawing {
+	columns := e.columns()
+	d := drawing{end: visible(e.prompt)}
+	d.full = d.end > 0 && d.end%columns == 0
+	var b strings.Builder
+	for _, r := range line {
+		shown, cells := string(r), width(r)
+		switch {
+		case r == '\n':
+			b.WriteString("\r\n")
+			if !d.full {
+				d.end += columns - d.end%columns
+			}
+			d.full = false
+			continue
+		case r == '\t':
+			cells = tabStop - d.end%columns%tabStop
+			shown = strings.Repeat(" ", cells)
+		case r < 0x20 || r == 0x7f:
+			shown, cells = caret(byte(r)), 2
+		}
+		b.WriteString(shown)
+		d.end += cells
+		d.full = d.end%columns == 0 && (d.full || cells > 0)
+	}
+	d.text = b.String()
+	return d
+}
+
+const tabStop = 8
+
+// caret is how a control character is shown.
+func caret(c byte) string { return "^" + string(rune(c^0x40)) }
 
 // visible is the width of a prompt, whose colours take no room.
 func visible(s string) int {
@@ -35,30 +73,29 @@ func visible(s string) int {
 
 // refresh draws the prompt and the line over what is there.
 func (e *Editor) refresh() {
-	columns, _ := e.TTY.Size()
-	columns = max(columns, 1)
+	columns := e.columns()
+	line, before := e.draw(e.line), e.draw(e.line[:e.at])
 	var b strings.Builder
 	if e.row > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", e.row)
 	}
 	b.WriteString("\r\x1b[J")
 	b.WriteString(e.prompt)
-	b.WriteString(string(e.line))
-	if e.Offer != "" && len(e.line) == 0 && e.cells([]rune(e.Offer)) < columns {
+	b.WriteString(line.text)
+	if e.Offer != "" && len(e.line) == 0 && e.draw([]rune(e.Offer)).end < columns {
 		b.WriteString("\x1b[90m" + e.Offer + "\x1b[39m")
 	}
-	end, at := e.cells(e.line), e.cells(e.line[:e.at])
-	if end > 0 && end%columns == 0 {
-		b.WriteString("\r\n") // a terminal waits with the wrap until something follows
+	if line.full {
+		b.WriteString("\r\n")
 	}
-	if up := end/columns - at/columns; up > 0 {
+	if up := line.end/columns - before.end/columns; up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}
 	b.WriteByte('\r')
-	if right := at % columns; right > 0 {
+	if right := before.end % columns; right > 0 {
 		fmt.Fprintf(&b, "\x1b[%dC", right)
 	}
-	e.row = at / columns
+	e.row = before.end / columns
 	e.print(b.String())
 }
 

@@ -17,10 +17,10 @@ var ErrClosed = errors.New("the terminal is closed")
 const mostOutput = 256 << 10
 
 // mostInput is how many bytes may wait to be read; who types more waits until half of that is free.
-const mostInput = 1 << 20
+const mostInput = 16 << 20
 
 // longestLine is after how many bytes a line is read though it has not been entered.
-const longestLine = mostInput / 2
+const longestLine = 512 << 10
 
 // typedAhead is how many bytes may wait that somebody has typed for what comes next; more is a paste.
 const typedAhead = 4 << 10
@@ -38,10 +38,13 @@ type TTY struct {
 	columns   int
 	rows      int
 	raw       bool
-	line      []byte // cooked: typed and not yet entered
-	ready     []byte // to be read
+	line      []byte // cooked: typed and not yet entered, with keyLiteral before what has been typed so
+	literal   bool   // the line ends with a keyLiteral whose character comes
+	ready     []byte // to be read; while cooked with keyLiteral as in the line
 	ends      int    // position in ready, plus one, where a reader is to see its end; 0 for none
+	room      int    // mostInput, or less in tests
 	full      bool   // somebody waits for room
+	over      bool   // nobody types any more
 	thrown    int    // how often a paste has been thrown away
 	interrupt func() // for ^C while cooked; nil when nothing runs
 	output    []byte
@@ -51,7 +54,7 @@ type TTY struct {
 
 // New returns a terminal of the size.
 func New(columns, rows int) *TTY {
-	t := &TTY{changed: make(chan struct{}), columns: columns, rows: rows, raw: true}
+	t := &TTY{changed: make(chan struct{}), columns: columns, rows: rows, raw: true, room: mostInput}
 	t.fd = register(t)
 	return t
 }
@@ -107,7 +110,7 @@ func (t *TTY) Raw(raw bool) (before bool) {
 	t.raw = raw
 	if raw {
 		t.ready = append(t.ready, t.line...)
-		t.line, t.ends = nil, 0
+		t.line, t.literal, t.ends = nil, false, 0
 	} else {
 		typed := t.ready
 		t.ready = nil
@@ -118,10 +121,12 @@ func (t *TTY) Raw(raw bool) (before bool) {
 }
 
 // Foreground says what ^C does while the terminal is cooked; nil for nothing.
-func (t *TTY) Foreground(interrupt func()) {
+// It returns what ^C has done before. The function must not call the terminal.
+func (t *TTY) Foreground(interrupt func()) (before func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.interrupt = interrupt
+	before, t.interrupt = t.interrupt, interrupt
+	return before
 }
 
 // Type takes what has been typed or pasted. While there is no room it waits for who reads. As in other terminals, ^C throws a
@@ -132,7 +137,7 @@ func (t *TTY) Type(ctx context.Context, b []byte) error {
 	defer t.mu.Unlock()
 	forProgram := t.raw && t.interrupt != nil
 	if bytes.IndexByte(b, 0x03) >= 0 && !forProgram && t.waitingLocked() > typedAhead {
-		t.line, t.ready, t.ends = nil, nil, 0
+		t.forgetLocked()
 		t.thrown++
 		t.roomLocked()
 	}
@@ -140,7 +145,7 @@ func (t *TTY) Type(ctx context.Context, b []byte) error {
 		if t.closed {
 			return ErrClosed
 		}
-		if n := min(len(b), mostInput-t.waitingLocked()); n >= min(len(b), mostInput/2) {
+		if n := min(len(b), t.room-t.waitingLocked()); n >= min(len(b), t.room/2) {
 			t.feedLocked(b[:n])
 			b = b[n:]
 			continue
@@ -160,6 +165,15 @@ func (t *TTY) Type(ctx context.Context, b []byte) error {
 	return nil
 }
 
+// End says that nobody types any more: who reads finds the end of input behind what waits.
+func (t *TTY) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ready, t.line = append(t.ready, t.line...), nil
+	t.over = true
+	t.changeLocked()
+}
+
 // Reprompt has the prompt drawn again: see KeyReprompt.
 func (t *TTY) Reprompt() {
 	t.mu.Lock()
@@ -168,6 +182,9 @@ func (t *TTY) Reprompt() {
 		t.feedLocked([]byte(KeyReprompt))
 	}
 }
+
+// forgetLocked throws away what has been typed and not read.
+func (t *TTY) forgetLocked() { t.line, t.literal, t.ready, t.ends = nil, false, nil, 0 }
 
 func (t *TTY) feedLocked(b []byte) {
 	if t.raw {
@@ -183,7 +200,7 @@ func (t *TTY) waitingLocked() int { return len(t.ready) + len(t.line) }
 
 // roomLocked tells those who wait for room when there is enough.
 func (t *TTY) roomLocked() {
-	if t.full && t.waitingLocked() <= mostInput/2 {
+	if t.full && t.waitingLocked() <= t.room/2 {
 		t.full = false
 		t.changeLocked()
 	}
@@ -192,6 +209,16 @@ func (t *TTY) roomLocked() {
 // cookLocked is the line discipline.
 func (t *TTY) cookLocked(b []byte) {
 	for _, c := range b {
+		switch {
+		case t.literal:
+			t.takeLocked(c)
+			t.literal = false
+			continue
+		case c == keyLiteral:
+			t.line = append(t.line, c)
+			t.literal = true
+			continue
+		}
 		switch c {
 		case '\r', '\n':
 			t.echoLocked("\r\n")
@@ -201,7 +228,7 @@ func (t *TTY) cookLocked(b []byte) {
 			t.eraseLocked()
 		case 0x03: // ^C
 			t.echoLocked("^C\r\n")
-			t.line, t.ready, t.ends = nil, nil, 0
+			t.forgetLocked()
 			if t.interrupt != nil {
 				t.interrupt()
 			}
@@ -217,17 +244,21 @@ func (t *TTY) cookLocked(b []byte) {
 			}
 		case 0x1a, 0x1c, 0x11, 0x13: // ^Z, ^\, ^Q, ^S: there are no jobs to stop
 		default:
-			t.line = append(t.line, c)
-			if len(t.line) >= longestLine {
-				t.ready, t.line = append(t.ready, t.line...), nil
-			}
-			switch {
-			case c == 0x1b:
-				t.echoLocked("^[")
-			case c >= 0x20 || c == '\t':
-				t.echoLocked(string([]byte{c}))
-			}
+			t.takeLocked(c)
 		}
+	}
+}
+
+// takeLocked puts a character into the line.
+func (t *TTY) takeLocked(c byte) {
+	t.line = append(t.line, c)
+	if len(t.line) >= longestLine {
+		t.ready, t.line = append(t.ready, t.line...), nil // not between keyLiteral and its character
+	}
+	if c < 0x20 && c != '\t' {
+		t.echoLocked(caret(c))
+	} else {
+		t.echoLocked(string([]byte{c}))
 	}
 }
 
@@ -237,7 +268,14 @@ func (t *TTY) eraseLocked() {
 	}
 	r, n := utf8.DecodeLastRune(t.line)
 	t.line = t.line[:len(t.line)-n]
-	for range max(width(r), 1) {
+	cells := max(width(r), 1)
+	if r < 0x20 && r != '\t' {
+		cells = len(caret(byte(r)))
+	}
+	if before := len(bytes.TrimRight(t.line, string(rune(keyLiteral)))); (len(t.line)-before)%2 == 1 {
+		t.line = t.line[:len(t.line)-1]
+	}
+	for range cells {
 		t.echoLocked("\b \b")
 	}
 }
@@ -266,14 +304,13 @@ func (t *TTY) read(ctx context.Context, b []byte) (int, error) {
 			if line := bytes.IndexByte(t.ready[:most], '\n'); line >= 0 && !t.raw {
 				most = line + 1 // the next line may be for somebody else
 			}
-			n := copy(b, t.ready[:most])
-			t.ready = t.ready[n:]
-			if t.ends > 0 {
-				t.ends -= n
-			}
+			n := t.takeReadyLocked(b, most)
 			t.roomLocked()
 			t.mu.Unlock()
 			return n, nil
+		case t.over:
+			t.mu.Unlock()
+			return 0, io.EOF
 		}
 		t.mu.Unlock()
 		select {
@@ -281,6 +318,23 @@ func (t *TTY) read(ctx context.Context, b []byte) (int, error) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// takeReadyLocked moves what is ready to b, of the first most bytes, and returns how many bytes of b that takes.
+func (t *TTY) takeReadyLocked(b []byte, most int) (n int) {
+	from := 0
+	for ; n < len(b) && from < most; n++ {
+		if t.ready[from] == keyLiteral && !t.raw && from+1 < most {
+			from++
+		}
+		b[n] = t.ready[from]
+		from++
+	}
+	t.ready = t.ready[from:]
+	if t.ends > 0 {
+		t.ends -= from
+	}
+	return n
 }
 
 // text takes printable characters, of those that have been typed, up to the first other key.

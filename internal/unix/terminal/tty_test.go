@@ -10,6 +10,15 @@ import (
 	"testing/synctest"
 )
 
+const smallRoom = 2 * longestLine
+
+// small is a terminal in which little may wait.
+func small() *TTY {
+	tty := New(80, 24)
+	tty.room = smallRoom
+	return tty
+}
+
 // pasting types so much that some of it has to wait for who reads.
 func pasting(t *testing.T, tty *TTY, text []byte) (done <-chan error) {
 	t.Helper()
@@ -27,9 +36,9 @@ func pasting(t *testing.T, tty *TTY, text []byte) (done <-chan error) {
 func TestPasteWaitsForReader(t *testing.T) {
 	for _, raw := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			tty.Raw(raw)
-			text := bytes.Repeat([]byte("one two three\n"), mostInput/5)
+			text := bytes.Repeat([]byte("one two three\n"), smallRoom/5)
 			done := pasting(t, tty, text)
 			got := make([]byte, len(text))
 			if _, err := io.ReadFull(tty.Input(t.Context()), got); err != nil || !bytes.Equal(got, text) {
@@ -43,7 +52,7 @@ func TestPasteWaitsForReader(t *testing.T) {
 }
 
 func TestPasteEnds(t *testing.T) {
-	text := bytes.Repeat([]byte("one two three\n"), mostInput/5)
+	text := bytes.Repeat([]byte("one two three\n"), smallRoom/5)
 	reads := func(t *testing.T, tty *TTY, want string) {
 		t.Helper()
 		got := make([]byte, len(want))
@@ -53,7 +62,7 @@ func TestPasteEnds(t *testing.T) {
 	}
 	t.Run("by ^C, at a program", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			interrupted := false
 			tty.Foreground(func() { interrupted = true })
 			tty.Raw(false)
@@ -69,7 +78,7 @@ func TestPasteEnds(t *testing.T) {
 	})
 	t.Run("by ^C, at a prompt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			done := pasting(t, tty, text)
 			if err := errors.Join(tty.Type(t.Context(), []byte("\x03")), <-done); err != nil {
 				t.Error(err)
@@ -79,7 +88,7 @@ func TestPasteEnds(t *testing.T) {
 	})
 	t.Run("not by ^C for a program that reads keys", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			tty.Foreground(func() {})
 			keys := append(bytes.Repeat([]byte("keys "), typedAhead), 0x03)
 			if err := errors.Join(tty.Type(t.Context(), keys), tty.Type(t.Context(), []byte("\x03"))); err != nil {
@@ -90,7 +99,7 @@ func TestPasteEnds(t *testing.T) {
 	})
 	t.Run("with the terminal", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			done := pasting(t, tty, text)
 			tty.Close()
 			if err := <-done; !errors.Is(err, ErrClosed) {
@@ -100,7 +109,7 @@ func TestPasteEnds(t *testing.T) {
 	})
 	t.Run("with its context", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			tty := New(80, 24)
+			tty := small()
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			gone := errors.New("nobody types any more")
@@ -118,9 +127,9 @@ func TestPasteEnds(t *testing.T) {
 // A line that is longer than a terminal holds is read before it has been entered.
 func TestLineWithoutEndIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tty := New(80, 24)
+		tty := small()
 		tty.Raw(false)
-		text := bytes.Repeat([]byte("{}"), mostInput)
+		text := bytes.Repeat([]byte("{}"), smallRoom)
 		done := pasting(t, tty, text)
 		got := make([]byte, len(text)-longestLine)
 		if _, err := io.ReadFull(tty.Input(t.Context()), got); err != nil || !bytes.Equal(got, text[:len(got)]) {
@@ -134,7 +143,7 @@ func TestLineWithoutEndIsRead(t *testing.T) {
 
 // What one reader has taken another one reads, too: the first may be a page that was closed before it showed it.
 func TestOutputIsReadAgain(t *testing.T) {
-	tty := New(80, 24)
+	tty := small()
 	var all []byte
 	print := func(text string) {
 		t.Helper()

@@ -258,6 +258,19 @@ test('a paste of more than a megabyte arrives whole', async () => {
   await expect.poll(() => screen()).toBe(`${bytes}\n${sum}  -\n~ $`);
 });
 
+test('tabs of a paste are text, and Tab still completes', async () => {
+  const rule = 'all:\n\t@echo built\n';
+  const sum = createHash('md5').update(rule).digest('hex');
+  await run("cat >Makefile <<'EOF'", /^>$/m);
+  await paste(rule);
+  await type('EOF\n');
+  await run('md5sum <Makefi\t', new RegExp(`^${sum}  -\n~ \\$$`));
+  await run('cat >Makefile', /^$/);
+  await paste(rule);
+  await page.keyboard.press('Control+d');
+  await run('md5sum <Makefile', new RegExp(`^${sum}  -\n~ \\$$`));
+});
+
 test('Ctrl-C throws away what was pasted for a command that does not read it', async () => {
   await run('echo begun; sleep 10000', /^begun$/);
   await paste('echo pasted\n'.repeat(120_000));

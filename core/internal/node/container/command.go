@@ -71,8 +71,7 @@ func (s *session) Find(name string) string {
 
 // Run runs a command line with the call's streams and other variables.
 func (s *session) Run(k *coreutils.Call, env, argv []string) int {
-	child := newSession(s.c.withEnv(env), k.Stdout, k.Stderr)
-	child.stdin = k.Stdin
+	child := s.child(k, env)
 	child.c.cfg.Dir = k.Dir
 	return child.run(k, argv)
 }

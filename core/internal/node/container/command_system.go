@@ -8,17 +8,21 @@ import (
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // systemCommands are about the system, processes and time.
 var systemCommands = map[string]func(*call) int{
 	"hostname": hostname, "id": id, "whoami": whoami,
 	"uname": uname, "ps": ps, "kill": kill, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
-	"clear": nothing, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": offline, "apk": offline, "apt": offline,
-	"top": top, "tty": ttyCommand,
+	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": offline, "apk": offline, "apt": offline,
+	"top": top, "tty": ttyCommand, "stty": stty,
 }
 
 func nothing(*call) int { return 0 }
+
+// clearScreen puts the cursor home and erases the screen.
+func clearScreen(k *call) int { fmt.Fprint(k.Stdout, "\x1b[H\x1b[J"); return 0 }
 
 // busybox runs the applet that its first argument names.
 func busybox(k *call) int {
@@ -87,11 +91,29 @@ func arch(k *call) int { fmt.Fprintln(k.Stdout, "x86_64"); return 0 }
 func nproc(k *call) int { fmt.Fprintln(k.Stdout, 4); return 0 }
 
 func ttyCommand(k *call) int {
-	if !k.session.tty {
+	if _, typed := k.Stdin.(*terminal.Input); !typed {
 		fmt.Fprintln(k.Stdout, "not a tty")
 		return 1
 	}
 	fmt.Fprintln(k.Stdout, "/dev/pts/0")
+	return 0
+}
+
+// stty tells the size of the terminal.
+func stty(k *call) int {
+	at, typed := k.Stdin.(*terminal.Input)
+	if !typed {
+		return k.Fail("standard input: Not a tty")
+	}
+	columns, rows := at.TTY().Size()
+	switch {
+	case len(k.Args) == 0:
+		fmt.Fprintln(k.Stdout, "speed 38400 baud; line = 0;")
+	case len(k.Args) == 1 && k.Args[0] == "size":
+		fmt.Fprintln(k.Stdout, rows, columns)
+	default:
+		return k.Fail("invalid argument '%s'", k.Args[len(k.Args)-1])
+	}
 	return 0
 }
 

@@ -272,7 +272,7 @@ func TestProcessesOfAContainer(t *testing.T) {
 	exec := func(script string) (printed string) {
 		t.Helper()
 		var out bytes.Buffer
-		if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, nil, &out, &out, false); err != nil {
+		if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, nil, &out, &out, nil); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -295,7 +295,7 @@ func TestJobsReadNothing(t *testing.T) {
 	b := run(t, "busybox", "sleep", "1000")
 	var out bytes.Buffer
 	script := "cat & wait; read a & wait; read a; echo $a; cat"
-	if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, strings.NewReader("one\ntwo\n"), &out, &out, false); err != nil || out.String() != "one\ntwo\n" {
+	if _, err := b.Exec(context.Background(), []string{"sh", "-c", script}, strings.NewReader("one\ntwo\n"), &out, &out, nil); err != nil || out.String() != "one\ntwo\n" {
 		t.Errorf("prints %q, %v", out.String(), err)
 	}
 }

@@ -5,92 +5,155 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/completion"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
-// interactive runs what comes on standard input, line by line.
-func (s *session) interactive(ctx context.Context, memory *coreutils.Memory, name string, runner *interp.Runner) int {
-	if s.stdin == nil {
-		return 0
+// interactive is a shell that runs what comes on standard input, line by line.
+type interactive struct {
+	*session
+	memory *coreutils.Memory
+	name   string
+	runner *interp.Runner
+	code   int // of the last command
+}
+
+// run returns the exit code.
+func (i *interactive) run(ctx context.Context) int {
+	switch {
+	case i.stdin == nil:
+	case i.tty != nil:
+		i.runTyped(ctx)
+	default:
+		i.runFed(ctx)
 	}
-	if s.terminal != nil {
-		s.terminal.attend(nil) // it is the commands that ^C ends
-	}
-	prompt := func() {
-		if s.terminal == nil {
-			return
-		}
-		mark := "$"
-		if s.c.cfg.UID == 0 {
-			mark = "#"
-		}
-		if name == "bash" {
-			user := "root"
-			if s.c.cfg.UID != 0 {
-				user = "I have no name!"
-			}
-			fmt.Fprintf(s.stdout, "%s@%s:%s%s ", user, s.c.cfg.Hostname, runner.Dir, mark)
-			return
-		}
-		fmt.Fprintf(s.stdout, "%s %s ", runner.Dir, mark)
-	}
-	code := 0
-	parser := bash.NewParser()
-	prompt()
+	return i.code
+}
+
+// runTyped has a prompt, and lines that can be edited.
+func (i *interactive) runTyped(ctx context.Context) {
+	before, raw := i.tty.Foreground(nil), i.tty.Raw(true) // it is the commands that ^C ends
+	defer func() {
+		i.tty.Foreground(before)
+		i.tty.Raw(raw)
+	}()
+	editor := &terminal.Editor{TTY: i.tty, Complete: i.complete}
 	for {
-		again := false
-		for stmts, err := range parser.InteractiveSeq(bash.Bounded(oneByte{s.stdin})) {
-			if err != nil {
-				if ctx.Err() == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
-					fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
-					code, again = 2, true
-				}
-				break
+		script, err := editor.ReadScript(ctx, i.prompt(), bash.Incomplete)
+		switch {
+		case errors.Is(err, terminal.ErrInterrupted):
+			i.leave(ctx, int(trapped("INT")))
+			continue
+		case err != nil: // ^D, or nobody is there
+			if i.name == "bash" {
+				fmt.Fprintln(i.stderr, "exit")
 			}
-			if parser.Incomplete() {
-				if s.terminal != nil {
-					fmt.Fprint(s.stdout, "> ")
-				}
-				continue
-			}
-			for _, stmt := range stmts {
-				before := runner.Subshell()
-				var interrupted bool
-				code, interrupted = s.attend(ctx, func(ctx context.Context) int {
-					err := bash.Mend(stmt, bash.VariablesOf(runner))
-					if err == nil {
-						err = contain(ctx, memory, runner, stmt)
-					}
-					if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
-						s.jobs.Move(runner, before)
-						runner = before
-						s.setRunner(runner)
-					}
-					return s.status(err, name)
-				})
-				if interrupted && ctx.Err() == nil {
-					_ = runner.Run(ctx, exitInterrupted) // for $?
-					break                                // the rest of the line is not run
-				}
-				if runner.Exited() || ctx.Err() != nil {
-					return code
-				}
-			}
-			prompt()
+			return
+		case strings.TrimSpace(script) == "":
+			continue
 		}
-		if !again {
-			return code
+		if n := len(editor.History); n == 0 || editor.History[n-1] != script {
+			editor.History = append(editor.History[max(0, n-mostHistory):], script)
 		}
-		prompt()
+		file, err := bash.NewParser().Parse(bash.Bounded(strings.NewReader(script)), "")
+		if err != nil {
+			fmt.Fprintf(i.stderr, "%s: syntax error: %v\n", i.name, err)
+			i.leave(ctx, 2)
+			continue
+		}
+		if !i.statements(ctx, file.Stmts) {
+			return
+		}
 	}
 }
 
-// exitInterrupted leaves the status of a command that was interrupted, of which the interpreter has none.
-var exitInterrupted = bash.Exiting(int(trapped("INT")))
+// mostHistory is how many lines the history of a terminal has.
+const mostHistory = 500
+
+func (i *interactive) prompt() string {
+	mark, user := "#", "root"
+	if i.c.cfg.UID != 0 {
+		mark, user = "$", "I have no name!"
+	}
+	if i.name == "bash" {
+		return fmt.Sprintf("%s@%s:%s%s ", user, i.c.cfg.Hostname, i.runner.Dir, mark)
+	}
+	return fmt.Sprintf("%s %s ", i.runner.Dir, mark)
+}
+
+// complete returns what Tab offers: commands and files.
+func (i *interactive) complete(_ context.Context, before string) (all []terminal.Candidate, replaces int) {
+	words, last := completion.Split(before)
+	here := completion.Shell{Dir: i.runner.Dir, Home: lookupEnv(i.c.env, "HOME"), ReadDir: i.c.tree().ReadDir}
+	if completion.IsCommand(words, last) {
+		here.Programs = slices.Concat(slices.Collect(maps.Keys(commands)), slices.Collect(maps.Keys(i.runner.Funcs)))
+		return here.Commands(last)
+	}
+	return here.Files(last)
+}
+
+// runFed parses what comes from a pipe, statement by statement.
+func (i *interactive) runFed(ctx context.Context) {
+	parser := bash.NewParser()
+	for again := true; again; {
+		again = false
+		for stmts, err := range parser.InteractiveSeq(bash.Bounded(oneByte{i.stdin})) {
+			if err != nil {
+				if ctx.Err() == nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+					fmt.Fprintf(i.stderr, "%s: %v\n", i.name, err)
+					i.code, again = 2, true
+				}
+				break
+			}
+			if !parser.Incomplete() && !i.statements(ctx, stmts) {
+				return
+			}
+		}
+	}
+}
+
+// statements runs those of a line. It reports false when the shell has been left.
+func (i *interactive) statements(ctx context.Context, stmts []*syntax.Stmt) (stays bool) {
+	for _, stmt := range stmts {
+		before := i.runner.Subshell()
+		var interrupted bool
+		i.code, interrupted = i.attend(ctx, func(ctx context.Context) int {
+			err := bash.Mend(stmt, bash.VariablesOf(i.runner))
+			if err == nil {
+				err = contain(ctx, i.memory, i.runner, stmt)
+			}
+			if fault := (*coreutils.Fault)(nil); errors.As(err, &fault) {
+				i.jobs.Move(i.runner, before)
+				i.runner = before
+				i.setRunner(before)
+			}
+			return i.status(err, i.name)
+		})
+		switch {
+		case interrupted && ctx.Err() == nil:
+			i.leave(ctx, i.code)
+			return true // the rest of the line is not run
+		case i.runner.Exited() || ctx.Err() != nil:
+			return false
+		}
+	}
+	return true
+}
+
+// leave leaves the status of what the interpreter knows nothing of.
+func (i *interactive) leave(ctx context.Context, status int) {
+	i.code = status
+	_ = i.runner.Run(ctx, bash.Exiting(status))
+}
 
 // oneByte reads a byte at a time, so that the parser does not swallow what a
 // command that it has parsed is to read.
@@ -101,26 +164,4 @@ func (r oneByte) Read(b []byte) (int, error) {
 		b = b[:1]
 	}
 	return r.Reader.Read(b)
-}
-
-// attend runs what ^C ends, unless the script has a trap for that, and returns its exit code and whether ^C came. What it leaves
-// in the background goes on.
-func (s *session) attend(ctx context.Context, run func(context.Context) int) (code int, interrupted bool) {
-	if s.terminal == nil {
-		return run(ctx), false
-	}
-	running, interrupt := context.WithCancelCause(ctx)
-	s.terminal.attend(func() (ends bool) {
-		if s.signal("INT") {
-			return false
-		}
-		interrupt(errInterrupted)
-		return true
-	})
-	code = run(running)
-	s.terminal.attend(nil)
-	if errors.Is(context.Cause(running), errInterrupted) {
-		return int(trapped("INT")), true
-	}
-	return code, false
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // Network is what a container sees of the others. Its methods are called from
@@ -47,6 +48,9 @@ type Config struct {
 	OnExit   func(code int) // called once, from any goroutine
 }
 
+// NewTerminal returns a terminal of the size that it has until a client tells that of its own.
+func NewTerminal() *terminal.TTY { return terminal.New(80, 24) }
+
 // NotFoundError says that a container's command does not exist in its image.
 type NotFoundError struct{ Command string }
 
@@ -66,7 +70,8 @@ type Container struct {
 	Started time.Time
 
 	cfg    Config
-	origin *Container // set in what withEnv returns
+	tty    *terminal.TTY // of the first process, if cfg.TTY
+	origin *Container    // set in what withEnv returns
 	argv   []string
 	env    []string
 	brief  bool
@@ -102,6 +107,10 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 		return t
 	})
 	c.ctx, c.cancel = context.WithCancel(ctx)
+	if cfg.TTY {
+		c.tty = NewTerminal()
+		context.AfterFunc(c.ctx, c.tty.Close)
+	}
 	if cfg.Stdin {
 		c.stdin = newStdin()
 		context.AfterFunc(c.ctx, c.stdin.end)
@@ -137,9 +146,11 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 		if c.stdin != nil {
 			c.main.stdin = c.stdin
 		}
-		c.main.tty = cfg.TTY
+		c.main.tty = c.tty
 		cfg.Go(func() {
+			leave := c.main.sit()
 			code := c.main.run(c.ctx, argv)
+			leave()
 			if c.ctx.Err() == nil {
 				c.exit(code)
 			}
@@ -262,8 +273,11 @@ func (c *Container) Listening(port int) (Listener, bool) {
 }
 
 // Exec runs a command in the container and returns its exit code. The streams
-// may be nil. The error is ErrNotRunning, a NotFoundError, or ctx's.
-func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
+// may be nil. At a tty, which Exec closes, stdin is what is typed and stdout the screen. The error is ErrNotRunning, a NotFoundError, or ctx's.
+func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty *terminal.TTY) (int, error) {
+	if tty != nil {
+		defer tty.Close()
+	}
 	c.mu.Lock()
 	exited := c.exited
 	c.sessions++
@@ -286,11 +300,20 @@ func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, st
 	if stdin != nil {
 		s.stdin = interruptible(ctx, c.cfg.Go, stdin)
 	}
+	leave := s.sit()
 	code := s.run(ctx, argv)
+	leave()
 	if c.ctx.Err() != nil {
 		return 137, nil
 	}
 	return code, ctx.Err()
+}
+
+// Resize sets the size of the first process's terminal, if it has one.
+func (c *Container) Resize(columns, rows int) {
+	if c.tty != nil {
+		c.tty.Resize(columns, rows)
+	}
 }
 
 // Attach connects a client to the first process until the container or ctx ends.

@@ -18,6 +18,7 @@ import (
 	"github.com/kubetab/kubetab/internal/locked"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 var shells = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true}
@@ -35,8 +36,7 @@ type session struct {
 	c              *Container
 	stdin          io.Reader // nil: empty
 	stdout, stderr io.Writer
-	tty            bool
-	terminal       *terminal // where it is the session of one, as long as it runs
+	tty            *terminal.TTY // where somebody sits at it
 
 	jobs *bash.Jobs
 
@@ -62,19 +62,6 @@ func newSession(c *Container, stdout, stderr io.Writer) *session {
 // run runs a command line and returns its exit code. A fault of the interpreter ends the
 // command, and not the process, in which the API server runs as well.
 func (s *session) run(ctx context.Context, argv []string) (code int) {
-	if s.tty {
-		s.terminal = newTerminal(s.stdout)
-		s.stdout = s.terminal.output()
-		s.stderr = s.stdout
-		if keys := s.stdin; keys != nil {
-			if s, ok := keys.(*stdin); ok {
-				keys = s.r // as many at once as come
-			}
-			s.stdin = s.terminal
-			s.c.cfg.Go(func() { s.terminal.take(keys) })
-			defer s.terminal.keys.end(io.EOF) // nobody reads any more
-		}
-	}
 	code, _ = s.attend(ctx, func(ctx context.Context) (code int) {
 		if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
 			return s.status(fault, path.Base(argv[0]))
@@ -166,7 +153,7 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	defer memory.End()
 	defer s.removeSpools()
 	if script == nil {
-		return s.interactive(ctx, memory, name, runner)
+		return (&interactive{session: s, memory: memory, name: name, runner: runner}).run(ctx)
 	}
 	file, err := bash.Parse(*script, zero, nil)
 	if err != nil {
@@ -292,13 +279,24 @@ func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []
 	case "trap":
 		return s.trap(ctx, args), nil
 	case "read":
-		if hc.Stdin == nil && s.stdin != nil && !bash.InJob(ctx) {
-			return coreutils.Read(hc.Stderr, s.stdin, args), nil
+		if stdin := s.input(ctx); hc.Stdin == nil && stdin != nil {
+			return coreutils.Read(hc.Stderr, stdin, args), nil
 		}
 	case "kill", "jobs": // builtins that the interpreter knows only by name
 		return append([]string{"/bin/" + args[0]}, args[1:]...), nil
 	}
 	return args, nil
+}
+
+// input is what a command reads that no pipe and no file feeds: it ends with the command. It is nil for none.
+func (s *session) input(ctx context.Context) io.Reader {
+	switch {
+	case s.stdin == nil || bash.InJob(ctx):
+		return nil
+	case s.tty != nil:
+		return s.tty.Input(ctx)
+	}
+	return s.stdin
 }
 
 // exec runs what is neither a builtin nor a function.
@@ -329,7 +327,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
 	if k.Stdin == nil {
-		if k.Stdin = s.stdin; k.Stdin == nil || bash.InJob(ctx) {
+		if k.Stdin = s.input(ctx); k.Stdin == nil {
 			k.Stdin = strings.NewReader("")
 		}
 	}
@@ -345,10 +343,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 		}
 	}
 	if shells[name] && s.c.cfg.Image.hasShell(name) {
-		child := newSession(s.c, hc.Stdout, hc.Stderr)
-		child.stdin = k.Stdin
-		child.c = s.c.withEnv(k.Environ())
-		return child.shell(ctx, args)
+		return s.child(k.Call, k.Environ()).shell(ctx, args)
 	}
 	if strings.Contains(args[0], "/") {
 		if code, ok := k.script(ctx, args); ok {
@@ -383,9 +378,17 @@ func (k *call) script(ctx context.Context, args []string) (int, bool) {
 		fmt.Fprintf(k.Stderr, "sh: %s: Permission denied\n", args[0])
 		return 126, true
 	}
-	child := newSession(k.session.c.withEnv(k.Environ()), k.Stdout, k.Stderr)
+	return k.session.child(k.Call, k.Environ()).shell(ctx, append([]string{"sh", p}, args[1:]...)), true
+}
+
+// child is a session with the streams of a call in this one. It is at the terminal if that is what the call reads from.
+func (s *session) child(k *coreutils.Call, env []string) *session {
+	child := newSession(s.c.withEnv(env), k.Stdout, k.Stderr)
 	child.stdin = k.Stdin
-	return child.shell(ctx, append([]string{"sh", p}, args[1:]...)), true
+	if _, typed := k.Stdin.(*terminal.Input); typed {
+		child.tty = s.tty
+	}
+	return child
 }
 
 // withEnv is the container as a process in it sees it that has other variables.

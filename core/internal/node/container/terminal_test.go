@@ -1,13 +1,15 @@
 package container
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/kubetab/kubetab/internal/unix/terminal"
+	screens "github.com/kubetab/kubetab/internal/unix/terminal/screen"
 )
 
 // screen is what a client at a terminal sees.
@@ -36,11 +38,16 @@ type client struct {
 
 func at(t *testing.T, b *box, argv ...string) *client {
 	t.Helper()
+	return atTerminal(t, b, NewTerminal(), argv...)
+}
+
+func atTerminal(t *testing.T, b *box, tty *terminal.TTY, argv ...string) *client {
+	t.Helper()
 	in, keys := io.Pipe()
 	c := &client{t, &screen{}, keys, make(chan int, 1)}
 	c.screen.changed.L = &c.screen.mu
 	go func() {
-		code, err := b.Exec(context.Background(), argv, in, c.screen, c.screen, true)
+		code, err := b.Exec(context.Background(), argv, in, c.screen, c.screen, tty)
 		if err != nil {
 			t.Error(err)
 		}
@@ -61,20 +68,46 @@ func (c *client) types(keys string) {
 	}
 }
 
-// sees waits until what has come since the last call ends like this.
-func (c *client) sees(end string) string {
+// patience ends a test that hangs, and no other.
+const patience = time.Minute
+
+// await waits until what has come since the last call is as wanted.
+func (c *client) await(wanted string, is func(text string) bool) string {
 	c.t.Helper()
 	c.screen.mu.Lock()
 	defer c.screen.mu.Unlock()
-	for !bytes.HasSuffix(c.screen.text, []byte(end)) {
-		if c.screen.ended {
-			c.t.Fatalf("it has ended with %q, and not %q", c.screen.text, end)
+	late := false
+	timer := time.AfterFunc(patience, func() {
+		c.screen.mu.Lock()
+		defer c.screen.mu.Unlock()
+		late = true
+		c.screen.changed.Broadcast()
+	})
+	defer timer.Stop()
+	for !is(string(c.screen.text)) {
+		if c.screen.ended || late {
+			c.t.Fatalf("ended %v: %q, and not %q", c.screen.ended, c.screen.text, wanted)
 		}
 		c.screen.changed.Wait()
 	}
 	text := string(c.screen.text)
 	c.screen.text = nil
 	return text
+}
+
+// sees waits until what has come since the last call ends like this.
+func (c *client) sees(end string) string {
+	c.t.Helper()
+	return c.await(end, func(text string) bool { return strings.HasSuffix(text, end) })
+}
+
+// shows waits until the rows that have come since the last call end like this.
+func (c *client) shows(end string) {
+	c.t.Helper()
+	c.await(end, func(text string) bool {
+		rows, _, err := screens.Show(text, 80)
+		return err == nil && strings.HasSuffix(strings.Join(rows, "\n"), end)
+	})
 }
 
 // ends waits for the exit code.
@@ -197,4 +230,51 @@ func TestInterruptAtFirstProcess(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("it goes on")
 	}
+}
+
+// What somebody types who knows other shells.
+func TestShellEditsLines(t *testing.T) {
+	shell := at(t, run(t, "busybox", "sleep", "1000"), "sh")
+	shell.sees("/ # ")
+	for _, step := range []struct{ keys, shows string }{
+		{"echo one\r", "\none\n/ #"},
+		{"\x1b[A\r", "echo one\none\n/ #"},                     // up
+		{"echo one\x1b[D\x1b[D\x1b[D\x1b[3~t\r", "\ntne\n/ #"}, // left, delete
+		{"\x12o on\r", "/ # echo one\none\n/ #"},               // ^R
+		{"wc -l /etc/os-rel\t\r", "wc -l /etc/os-release\n4 /etc/os-release\n/ #"},
+		{"mkf\t\x15hostn\t\r", "hostname\nbox\n/ #"},
+		{"printf 'a\\tb\\n' | cat >f; grep -c 'a\x16\tb' f\r", "\n1\n/ #"},
+		{"cat >f\ra\x16\tb\r\x04", "b\n/ #"},
+		{"grep -c 'a\x16\tb' f\r", "\n1\n/ #"},
+		{"cat <<'EOF'\r", "\n>"},
+		{"$x\rEOF\r", "\n$x\n/ #"},
+		{"for i in 1 2\rdo echo $i\rdone\r", "done\n1\n2\n/ #"},
+		{"echo (\r", "/ #"},
+		{"echo $?\r", "\n2\n/ #"},
+		{"x=1; sh\r", "/ #"}, // in the same terminal
+		{"echo ${x-none}\r", "\nnone\n/ #"},
+		{"\x1b[A\x1b[A\x1b[A\r", "\nnone\n/ #"}, // with a history of its own
+		{"sleep 1000\r", "sleep 1000\n"},
+		{"\x03", "^C\n/ #"},
+		{"exit\r", "exit\n/ #"},
+		{"echo $x\r", "\n1\n/ #"},
+		{"tty; tty </dev/null\r", "/dev/pts/0\nnot a tty\n/ #"},
+	} {
+		shell.types(step.keys)
+		shell.shows(step.shows)
+	}
+	shell.types("\x04")
+	shell.ends(1)
+}
+
+// Where a row ends is the client's to say.
+func TestShellKnowsTheWidth(t *testing.T) {
+	tty := NewTerminal()
+	tty.Resize(10, 5)
+	shell := atTerminal(t, run(t, "busybox", "sleep", "1000"), tty, "sh")
+	shell.sees("/ # ")
+	shell.types("echo 12")
+	shell.sees("2\r\x1b[1C")
+	shell.types("\x01") // the beginning of the line is in the row before
+	shell.sees("\x1b[1A\r\x1b[4C")
 }

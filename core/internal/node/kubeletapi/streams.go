@@ -15,6 +15,7 @@ import (
 	utilexec "k8s.io/utils/exec"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 const (
@@ -79,8 +80,7 @@ func (s *server) session(w http.ResponseWriter, r *http.Request, late time.Durat
 }
 
 // ExecInContainer implements remotecommand.Executor.
-func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []string, in io.Reader, out, errs io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
-	defer s.server.drain(ctx, resize)()
+func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []string, in io.Reader, out, errs io.WriteCloser, tty bool, sizes <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	var stdout, stderr io.Writer
 	if out != nil {
 		stdout = out
@@ -88,10 +88,12 @@ func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []
 	if errs != nil {
 		stderr = errs
 	}
+	var at *terminal.TTY
 	if tty {
-		stderr = stdout
+		at, stderr = container.NewTerminal(), stdout
+		defer s.server.resizing(ctx, sizes, at.Resize)()
 	}
-	code, err := s.run.Exec(ctx, command, in, stdout, stderr, tty)
+	code, err := s.run.Exec(ctx, command, in, stdout, stderr, at)
 	switch {
 	case err != nil:
 		return fmt.Errorf("failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: %w", err)
@@ -102,8 +104,8 @@ func (s session) ExecInContainer(ctx context.Context, _, _, _ string, command []
 }
 
 // AttachContainer implements remotecommand.Attacher.
-func (s session) AttachContainer(ctx context.Context, _, _, _ string, in io.Reader, out, errs io.WriteCloser, _ bool, resize <-chan remotecommand.TerminalSize) error {
-	defer s.server.drain(ctx, resize)()
+func (s session) AttachContainer(ctx context.Context, _, _, _ string, in io.Reader, out, errs io.WriteCloser, _ bool, sizes <-chan remotecommand.TerminalSize) error {
+	defer s.server.resizing(ctx, sizes, s.run.Resize)()
 	var stdout, stderr io.Writer
 	if out != nil {
 		stdout = out
@@ -121,18 +123,21 @@ func (s session) AttachContainer(ctx context.Context, _, _, _ string, in io.Read
 	return err
 }
 
-// drain takes the sizes of a client's terminal, which nothing here looks at.
-func (s *server) drain(ctx context.Context, resize <-chan remotecommand.TerminalSize) (stop func()) {
-	if resize == nil {
+// resizing calls set with the sizes of a client's terminal, until ctx ends or stop is called.
+func (s *server) resizing(ctx context.Context, sizes <-chan remotecommand.TerminalSize, set func(columns, rows int)) (stop func()) {
+	if sizes == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.Go(func() {
 		for {
 			select {
-			case _, ok := <-resize:
+			case size, ok := <-sizes:
 				if !ok {
 					return
+				}
+				if size.Width > 0 && size.Height > 0 {
+					set(int(size.Width), int(size.Height))
 				}
 			case <-ctx.Done():
 				return

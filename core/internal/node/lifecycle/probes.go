@@ -170,7 +170,7 @@ func (p *Pod) execProbe(i *instance, probe *v1.Probe) (failed string, broken boo
 	timer := p.cluster.Clock.AfterFunc(limit, func() { close(late); cancel() })
 	defer timer.Stop()
 	var out bytes.Buffer
-	code, err := i.c.Exec(ctx, probe.Exec.Command, nil, &out, &out, false)
+	code, err := i.c.Exec(ctx, probe.Exec.Command, nil, &out, &out, nil)
 	select {
 	case <-late:
 		return fmt.Sprintf("command timed out: %q timed out after %v", strings.Join(probe.Exec.Command, " "), limit), false

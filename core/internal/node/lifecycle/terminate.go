@@ -139,7 +139,7 @@ func signalName(c *v1.Container) string {
 func (p *Pod) hook(ctx context.Context, i *instance, h *v1.LifecycleHandler) error {
 	switch {
 	case h.Exec != nil:
-		code, err := i.c.Exec(ctx, h.Exec.Command, nil, nil, nil, false)
+		code, err := i.c.Exec(ctx, h.Exec.Command, nil, nil, nil, nil)
 		if err == nil && code != 0 {
 			err = fmt.Errorf("command exited with %d", code)
 		}

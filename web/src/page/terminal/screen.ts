@@ -57,6 +57,7 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
     if (command && event.key.toLowerCase() === 'v') return false; // pastes
     return !(command && event.key.toLowerCase() === 'k' && event.metaKey);
   });
+  host.addEventListener('paste', (event) => pasteTabs(term, event), { capture: true });
   term.onData(events.onKeys);
   term.onResize(({ cols, rows }) => events.onResize({ columns: cols, rows }));
   withStyleSheets(() => term.open(host));
@@ -91,6 +92,15 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
       term.dispose();
     },
   };
+}
+
+/** Pastes text with tabs so that they are text, and not the key that completes: ^V takes what is special from the next character. */
+function pasteTabs(term: Xterm, event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData('text/plain');
+  if (!text?.includes('\t')) return; // xterm.js pastes it
+  event.preventDefault();
+  event.stopPropagation();
+  term.paste(text.replaceAll('\t', '\x16\t'));
 }
 
 function property(name: string): string {
