@@ -79,7 +79,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
-		Call: k.call, Exec: k.exec, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs,
+		Call: k.call, Exec: k.exec, Find: k.Find, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs,
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := s.disk().Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {

@@ -47,6 +47,8 @@ type Config struct {
 	Call interp.CallHandlerFunc
 	// Exec runs what is neither a builtin nor a function.
 	Exec interp.ExecHandlerFunc
+	// Find returns the file of a program, "" where there is none of the name.
+	Find func(name string) string
 	// Open opens the file of a redirection and of `source`. The name is absolute.
 	Open func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error)
 	// Spool makes an empty file that lasts as long as what ctx is of, and returns its name: it stands for >(command).
@@ -65,10 +67,6 @@ type Config struct {
 // New returns an interpreter whose every way to the world leads through c. It fails on
 // Options that the interpreter does not have.
 func New(c Config) (*interp.Runner, error) {
-	executable := c.Executable
-	if executable == nil {
-		executable = func(info fs.FileInfo) bool { return info.Mode().Perm()&0o111 != 0 }
-	}
 	wait := c.Wait
 	if wait == nil {
 		wait = func(ctx context.Context, args []string) error { return c.Jobs.Wait(ctx, args, nil) }
@@ -104,6 +102,8 @@ func New(c Config) (*interp.Runner, error) {
 					return c.Jobs.run(ctx, args)
 				case args[0] == waits:
 					return wait(ctx, args[1:])
+				case args[0] == looks:
+					return c.look(ctx, args)
 				}
 				return c.Exec(ctx, args)
 			}
@@ -121,7 +121,7 @@ func New(c Config) (*interp.Runner, error) {
 		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return c.Files.ReadDir(name) }),
 		interp.AccessHandler(func(_ context.Context, name string, mode interp.AccessMode) error {
 			info, err := c.Files.Stat(name, true)
-			if err == nil && mode&interp.AccessExec != 0 && !executable(info) {
+			if err == nil && mode&interp.AccessExec != 0 && !c.executable(info) {
 				return fs.ErrPermission
 			}
 			return err

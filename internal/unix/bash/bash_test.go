@@ -56,6 +56,12 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 			ran = append(ran, strings.Join(args, " "))
 			return nil
 		},
+		Find: func(name string) string {
+			if name == "ran" || name == "run" {
+				return "/bin/" + name
+			}
+			return ""
+		},
 		Open: func(_ context.Context, name string, _ int, _ fs.FileMode) (io.ReadWriteCloser, error) {
 			f, err := files.Open(files.name(name))
 			return readOnly{f}, err

@@ -19,6 +19,12 @@ func tame(ctx context.Context, args []string) []string {
 	hc := interp.HandlerCtx(ctx)
 	errs, vars := hc.Stderr, hc.Env
 	n := 0 // of words before the builtin
+	for n < len(args)-1 && args[n] == "builtin" {
+		n++
+	}
+	if looked := lookup(args[n], args[n+1:]); looked != nil {
+		return looked
+	}
 	for n < len(args)-1 && (args[n] == "builtin" || args[n] == "command") {
 		n++
 	}

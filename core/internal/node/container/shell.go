@@ -218,7 +218,7 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
-		Call: s.call, Exec: s.exec, Spool: s.emptySpool, Files: ownFiles{s.c}, Jobs: s.jobs, Wait: s.wait,
+		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Jobs: s.jobs, Wait: s.wait,
 		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return files{s.c.tree()}.Open(name, flag, perm)
 		},
