@@ -41,8 +41,8 @@ const tokenCacheTTL = 10 * time.Second
 // would, from values instead of files and without what needs a network (OIDC,
 // webhooks): first clients in this process, then client certificates, static
 // and service account tokens, and last the default user or anonymous. A token that is wrong is refused and never
-// falls through to the default. clientCA may be nil.
-func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccertificates.CAContentProvider, client clientset.Interface, inf informers.SharedInformerFactory) (authenticator.Request, error) {
+// falls through to the default. own is for client certificates where clientCA is nil.
+func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccertificates.CAContentProvider, own *clientAuthority, client clientset.Interface, inf informers.SharedInformerFactory) (authenticator.Request, error) {
 	audiences := authenticator.Audiences{sa.issuer}
 
 	static := map[string]*user.DefaultInfo{}
@@ -68,15 +68,27 @@ func newAuthenticator(cfg Config, sa *serviceAccountTokens, clientCA dynamiccert
 	), true, tokenCacheTTL, 0)
 
 	requests := []authenticator.Request{authenticator.WrapAudienceAgnosticRequest(audiences, authenticator.RequestFunc(authenticateInProcess))}
+	verify := own.verifyOptions
 	if clientCA != nil {
-		requests = append(requests, x509.NewDynamic(clientCA.VerifyOptions, x509.CommonNameUserConversion))
+		verify = clientCA.VerifyOptions
 	}
-	requests = append(requests, bearertoken.New(token), websocket.NewProtocolAuthenticator(token))
+	certificates := x509.NewDynamic(verify, x509.CommonNameUserConversion)
+	presented := authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
+		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+			return nil, false, nil // without a call, of which a page's first request would need the code
+		}
+		return certificates.AuthenticateRequest(r)
+	})
+	requests = append(requests, presented, bearertoken.New(token), websocket.NewProtocolAuthenticator(token))
 
 	known := group.NewAuthenticatedGroupAdder(union.New(requests...))
 	unknown := anonymous.NewAuthenticator(nil)
 	if cfg.DefaultUser != nil {
+		nobody := unknown
 		unknown = group.NewAuthenticatedGroupAdder(authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
+			if people.IsWithoutDefault(r.Context()) {
+				return nobody.AuthenticateRequest(r)
+			}
 			auds, _ := authenticator.AudiencesFrom(r.Context())
 			return &authenticator.Response{User: cfg.DefaultUser, Audiences: auds}, true, nil
 		}))

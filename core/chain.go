@@ -101,6 +101,7 @@ type chainConfig struct {
 	store     *etcd.DB // nil with a real etcd
 	servers   []string // storage addresses, see store.go
 	tokens    *serviceAccountTokens
+	authority *clientAuthority
 	dialer    *node.Dialer
 	caches    *watchCaches
 	cluster   *cluster.Cluster
@@ -174,7 +175,7 @@ func (c chainConfig) build() (*chain, error) {
 	if err != nil {
 		return nil, fmt.Errorf("complete the configuration: %w", err)
 	}
-	server, err := createServerChain(completed, writes, itemjson.New(c.listCache()))
+	server, err := createServerChain(completed, writes, itemjson.New(c.listCache()), c.components())
 	if err != nil {
 		return nil, fmt.Errorf("create the server chain: %w", err)
 	}
@@ -272,7 +273,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 
 	var err error
 	g.Authentication.APIAudiences = []string{c.tokens.issuer}
-	if g.Authentication.Authenticator, err = newAuthenticator(c.Config, c.tokens, clientCA, client, inf); err != nil {
+	if g.Authentication.Authenticator, err = newAuthenticator(c.Config, c.tokens, clientCA, c.authority, client, inf); err != nil {
 		return nil, err
 	}
 	if g.Authorization.Authorizer, g.RuleResolver, err = newAuthorizer(inf); err != nil {

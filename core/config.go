@@ -141,7 +141,7 @@ type Keys struct {
 	RootCA []byte
 	// ClientCA is a PEM bundle; a request whose TLS state carries a certificate
 	// signed by it is from the certificate's common name and organizations. Empty
-	// means that client certificates are not looked at.
+	// means CA's.
 	ClientCA []byte
 }
 
@@ -166,4 +166,12 @@ func (c Config) withDefaults() Config {
 		c.OnStage = func(Stage) {}
 	}
 	return c
+}
+
+// components are the names in component statuses of what runs in the engine's process, beside the API server and its store.
+func (c Config) components() []string {
+	if c.NoScheduler {
+		return []string{"controller-manager"}
+	}
+	return []string{"controller-manager", "scheduler"}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/component-base/version"
 
 	"github.com/kubetab/kubetab/core/cluster"
+	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/internal/gates"
 	"github.com/kubetab/kubetab/core/internal/node"
@@ -126,6 +127,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 
+	authority := &clientAuthority{}
+	authority.renew(id.CA)
+
 	// The caller's context does not reach the run loop: it ends the engine the
 	// way Close does.
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -160,7 +164,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		Clock:     cfg.Clock,
 		Workspace: cfg.Workspace,
 	})
-	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, dialer: dialer, caches: caches, cluster: whole, done: running.Done()}.build()
+	chain, err := chainConfig{Config: cfg, effective: effective, listener: listener, loopback: loopback, store: store, servers: servers, tokens: tokens, authority: authority, dialer: dialer, caches: caches, cluster: whole, done: running.Done()}.build()
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +200,15 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		ended:     make(chan struct{}),
 	}
 	e.point = resume.NewPoint(resume.Engine{
-		Store:    store,
-		Started:  e.started,
-		Caches:   caches,
-		Loops:    loops.hearing,
-		Sign:     tokens.renew,
-		Identify: loops.identify,
+		Store:   store,
+		Started: e.started,
+		Caches:  caches,
+		Loops:   loops.hearing,
+		Sign:    tokens.renew,
+		Identify: func(id controllers.Identity) error {
+			authority.renew(id.CA)
+			return loops.identify(id)
+		},
 	})
 	started = true
 	e.run(ctx, running, cancel, cfg, prepared.Run, loops, func() {

@@ -5,10 +5,12 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubetab/kubetab/core/controllers"
 	"github.com/kubetab/kubetab/core/etcd"
 	"github.com/kubetab/kubetab/core/resume"
 )
@@ -95,8 +98,19 @@ func TestRenew(t *testing.T) {
 		}
 		return err == nil, nil
 	})
-	if signed := sign(t, e); signed.CheckSignatureFrom(certificate(t, root)) != nil {
+	signed := sign(t, e)
+	if signed.CheckSignatureFrom(certificate(t, root)) != nil {
 		t.Error("the root CA that is published did not sign the certificate")
+	}
+	if code := presenting(t, e, signed); code != http.StatusForbidden {
+		t.Errorf("a request with the certificate: %d, and not that of a user without rights", code)
+	}
+	stranger, err := controllers.NewAuthority("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := presenting(t, e, stranger.Certificate); code != http.StatusUnauthorized {
+		t.Errorf("a request with another's certificate: %d", code)
 	}
 	eventually(t, "a Secret's token", func(ctx context.Context) (bool, error) {
 		name := "legacy"
@@ -150,6 +164,19 @@ func sign(t *testing.T, e *Engine) *x509.Certificate {
 		return len(signed) > 0, err
 	})
 	return certificate(t, signed)
+}
+
+// presenting asks for Secrets with a client certificate.
+func presenting(t *testing.T, e *Engine, certificate *x509.Certificate) (code int) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/secrets", nil)
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{certificate}}
+	w := httptest.NewRecorder()
+	e.Handler().ServeHTTP(w, r)
+	if code = w.Code; code == http.StatusForbidden && !strings.Contains(w.Body.String(), `User \"ada\"`) {
+		t.Errorf("refused is %s", w.Body)
+	}
+	return code
 }
 
 func certificate(t *testing.T, text []byte) *x509.Certificate {

@@ -20,6 +20,8 @@ import (
 	"k8s.io/kubernetes/pkg/controlplane/controller/defaultservicecidr"
 	"k8s.io/kubernetes/pkg/controlplane/controller/kubernetesservice"
 	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/probe"
+	"k8s.io/kubernetes/pkg/registry/core/componentstatus"
 
 	"github.com/kubetab/kubetab/core/internal/itemjson"
 )
@@ -27,13 +29,14 @@ import (
 // createServerChain connects the three servers as
 // cmd/kube-apiserver/app.CreateServerChain does, and createKubeAPIServer makes
 // the one of the built-in APIs as pkg/controlplane.CompletedConfig.New does:
-// statement by statement, with one difference. What serves a group comes from
+// statement by statement, with two differences. What serves a group comes from
 // upstream's providers with the serializer that upstream made for it, and is
 // installed in the same call; between the two, lists get the serializer of
-// core/internal/itemjson. There is no other place to say which serializer a group has.
+// core/internal/itemjson, and the component statuses those of the components that run
+// in this process. There is no other place to say either.
 // TestServersAreUpstreams fails when upstream's functions are no longer those
 // that this follows.
-func createServerChain(config app.CompletedConfig, writes *ownWrites, items *itemjson.Cache) (*aggregatorapiserver.APIAggregator, error) {
+func createServerChain(config app.CompletedConfig, writes *ownWrites, items *itemjson.Cache, components []string) (*aggregatorapiserver.APIAggregator, error) {
 	notFound := notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey)
 	extensions, err := config.ApiExtensions.New(genericapiserver.NewEmptyDelegateWithCustomHandler(notFound))
 	if err != nil {
@@ -43,7 +46,7 @@ func createServerChain(config app.CompletedConfig, writes *ownWrites, items *ite
 		return nil, fmt.Errorf("API extensions: %w", err)
 	}
 	crds := config.ApiExtensions.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
-	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer, items)
+	kube, err := createKubeAPIServer(config.KubeAPIs, extensions.GenericAPIServer, items, components)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ var apiVersionPriorities map[schema.GroupVersion]controlplaneapiserver.APIServic
 // createKubeAPIServer: see createServerChain. Upstream's New first checks that
 // KubeletClientConfig is set; the check is left out here, because chain.go always
 // sets it.
-func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget, items *itemjson.Cache) (*genericapiserver.GenericAPIServer, error) {
+func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericapiserver.DelegationTarget, items *itemjson.Cache, components []string) (*genericapiserver.GenericAPIServer, error) {
 	server, err := config.ControlPlane.New(controlplaneapiserver.KubeAPIServer, delegate)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericap
 		return nil, err
 	}
 	for i, provider := range providers {
-		providers[i] = listing(provider, items)
+		providers[i] = providing(provider, items, components)
 	}
 	if err := server.InstallAPIs(providers...); err != nil {
 		return nil, err
@@ -113,28 +116,52 @@ func createKubeAPIServer(config controlplane.CompletedConfig, delegate genericap
 	return server.GenericAPIServer, nil
 }
 
-// listing is provider with lists made by items. Upstream asks a provider
+// providing is provider with lists made by items, and the statuses of components. Upstream asks a provider
 // whether it has a post-start hook.
-func listing(provider controlplaneapiserver.RESTStorageProvider, items *itemjson.Cache) controlplaneapiserver.RESTStorageProvider {
-	lists := listProvider{provider, items}
+func providing(provider controlplaneapiserver.RESTStorageProvider, items *itemjson.Cache, components []string) controlplaneapiserver.RESTStorageProvider {
+	changed := changedProvider{provider, items, components}
 	if hook, ok := provider.(genericapiserver.PostStartHookProvider); ok {
 		return struct {
-			listProvider
+			changedProvider
 			genericapiserver.PostStartHookProvider
-		}{lists, hook}
+		}{changed, hook}
 	}
-	return lists
+	return changed
 }
 
-type listProvider struct {
+type changedProvider struct {
 	controlplaneapiserver.RESTStorageProvider
-	items *itemjson.Cache
+	items      *itemjson.Cache
+	components []string
 }
 
-func (p listProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, options generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
+func (p changedProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, options generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
 	info, err := p.RESTStorageProvider.NewRESTStorage(enabled, options)
-	if err == nil && info.NegotiatedSerializer != nil { // a group that is off has none
+	if err != nil {
+		return info, err
+	}
+	if info.NegotiatedSerializer != nil { // a group that is off has none
 		info.NegotiatedSerializer = p.items.Serving(info.NegotiatedSerializer)
 	}
-	return info, err
+	if statuses, ok := info.VersionedResourcesStorageMap["v1"]["componentstatuses"].(*componentstatus.REST); ok {
+		statuses.GetServersToValidate = running(statuses.GetServersToValidate, p.components)
+	}
+	return info, nil
 }
+
+// running is servers with those of components replaced. Upstream asks a port of the machine for each, at which nothing listens
+// for components that are in this process.
+func running(servers func() map[string]componentstatus.Server, components []string) func() map[string]componentstatus.Server {
+	return func() map[string]componentstatus.Server {
+		all := servers()
+		for _, name := range components {
+			all[name] = inProcess{}
+		}
+		return all
+	}
+}
+
+// inProcess is a component that is as healthy as the process that answers.
+type inProcess struct{}
+
+func (inProcess) DoServerCheck() (probe.Result, string, error) { return probe.Success, "ok", nil }

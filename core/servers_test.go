@@ -11,15 +11,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
+	"k8s.io/kubernetes/pkg/registry/core/componentstatus"
 
 	"github.com/kubetab/kubetab/core/internal/itemjson"
 )
@@ -81,10 +86,10 @@ func (hooked) PostStartHook() (string, genericapiserver.PostStartHookFunc, error
 
 func TestProvidersKeepTheirHooks(t *testing.T) {
 	items := itemjson.New(0)
-	if _, ok := listing(groupProvider{}, items).(genericapiserver.PostStartHookProvider); ok {
+	if _, ok := providing(groupProvider{}, items, nil).(genericapiserver.PostStartHookProvider); ok {
 		t.Error("a provider without a hook got one")
 	}
-	hook, ok := listing(hooked{}, items).(genericapiserver.PostStartHookProvider)
+	hook, ok := providing(hooked{}, items, nil).(genericapiserver.PostStartHookProvider)
 	if !ok {
 		t.Fatal("a provider has lost its hook")
 	}
@@ -93,7 +98,7 @@ func TestProvidersKeepTheirHooks(t *testing.T) {
 	}
 	was, _ := groupProvider{}.NewRESTStorage(nil, nil)
 	for _, provider := range []controlplaneapiserver.RESTStorageProvider{groupProvider{}, hooked{}} {
-		info, err := listing(provider, items).NewRESTStorage(nil, nil)
+		info, err := providing(provider, items, nil).NewRESTStorage(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +108,32 @@ func TestProvidersKeepTheirHooks(t *testing.T) {
 			t.Errorf("the lists of %T are not those of itemjson", provider)
 		}
 	}
-	if info, err := listing(groupProvider{off: true}, items).NewRESTStorage(nil, nil); err != nil || info.NegotiatedSerializer != nil {
+	if info, err := providing(groupProvider{off: true}, items, nil).NewRESTStorage(nil, nil); err != nil || info.NegotiatedSerializer != nil {
 		t.Errorf("a group that is off: %v, %v", info, err)
+	}
+}
+
+// Nothing listens at the ports of the components that are in this process.
+func TestComponentStatuses(t *testing.T) {
+	client := kubernetes.NewForConfigOrDie(sharedEngine(t).RESTConfig()).CoreV1().ComponentStatuses()
+	list, err := client.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, status := range list.Items {
+		names = append(names, status.Name)
+		if c := status.Conditions; len(c) != 1 || c[0].Type != corev1.ComponentHealthy || c[0].Status != corev1.ConditionTrue || c[0].Message != "ok" {
+			t.Errorf("%s: %+v", status.Name, c)
+		}
+	}
+	slices.Sort(names)
+	if want := []string{"controller-manager", "etcd-0", "scheduler"}; !slices.Equal(names, want) {
+		t.Errorf("%q", names)
+	}
+	// Without a scheduler the answer is upstream's.
+	upstreams := func() map[string]componentstatus.Server { return map[string]componentstatus.Server{"scheduler": nil} }
+	if server := running(upstreams, Config{NoScheduler: true}.components())()["scheduler"]; server != nil {
+		t.Errorf("a scheduler that is not there: %v", server)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/moby/term"
@@ -27,6 +28,7 @@ func (s *Shell) hook() {
 	}
 	editor.LaunchHook = s.LaunchEditor
 	exec.Programs = processes{s.disk()}
+	http.DefaultTransport.(*http.Transport).DialContext = dial // of kubectl apply -f https://...
 }
 
 // processes runs diff, the one program that kubectl starts.

@@ -38,6 +38,9 @@ func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := coreutils.CheckAuthority(r, authority); err != nil {
 			return nil, err
 		}
+		if certificates := coreutils.ClientCertificates(r.Context()); len(certificates) > 0 {
+			r = k.shell.cluster.Present(r, certificates)
+		}
 	}
 	return k.shell.cluster.Client().RoundTrip(r)
 }

@@ -67,7 +67,7 @@ func New(config Config) (*Shell, error) {
 	}
 	s := &Shell{
 		config: config, cluster: cluster, served: make(chan struct{}),
-		server:    &http.Server{Handler: config.API, ErrorLog: log.New(discard{}, "", 0)},
+		server:    &http.Server{Handler: cluster.Serve(config.API), ErrorLog: log.New(discard{}, "", 0)},
 		terminals: map[string]*terminal{}, edits: map[string]*edit{}, scripts: map[string]*script{}, sessions: map[string]*named{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -91,11 +91,14 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	case host == "localhost":
 		address = net.JoinHostPort("127.0.0.1", port)
 	case net.ParseIP(host) == nil:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}}
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host" + nothingElse, Name: host, IsNotFound: true}}
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, network, address)
 }
+
+// nothingElse says why documentation's `kubectl apply -f https://...` finds nothing, and what does.
+const nothingElse = ": only the cluster can be reached from here. Paste the text of the file: kubectl apply -f - <<'EOF'"
 
 // discard is where net/http complains of connections that were cut: that is how
 // a watch ends here.

@@ -23,8 +23,9 @@ type Cluster struct {
 	// a kubectl proxy.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	transport *http.Transport
-	discovery *Discovery
+	transport   *http.Transport
+	discovery   *Discovery
+	credentials credentials
 }
 
 // NewCluster returns the cluster at the URL server. Errors: a URL that is none.
@@ -56,9 +57,9 @@ func (c *Cluster) serves(host string) bool {
 // wrap makes config one whose requests end with ctx and reach the cluster.
 func (c *Cluster) wrap(ctx context.Context, config *rest.Config) *rest.Config {
 	if c.serves(config.Host) {
-		config.TLSClientConfig = rest.TLSClientConfig{}
 		config.Proxy = nil
 		config.Transport = c.transport
+		c.authenticated(ctx, config)
 	} else {
 		config.Dial = c.Dial
 	}

@@ -29,7 +29,7 @@ var (
 // curlCommand is a run of curl: what its options say.
 type curlCommand struct {
 	*Call
-	method, address, output, format, authorities string
+	method, address, output, format, authorities, certificate, key string
 
 	header http.Header
 	data   []string // of -d and its like, in their order
@@ -58,7 +58,33 @@ func curl(k *Call) int {
 		careful.Context = trusting(k.Context, pem)
 		c.Call = &careful
 	}
+	if c.certificate != "" {
+		careful := *c.Call
+		if careful.Context = c.presenting(); careful.Context == nil {
+			return c.fail(58, "could not load PEM client certificate from %s", c.certificate)
+		}
+		c.Call = &careful
+	}
 	return c.exchange()
+}
+
+// presenting returns the context of requests with the certificate, and nil where there is none or its key is another's.
+func (c *curlCommand) presenting() context.Context {
+	certificate, err := c.Files.ReadFile(c.Path(c.certificate))
+	if err != nil {
+		return nil
+	}
+	key := certificate // a file of both
+	if c.key != "" {
+		if key, err = c.Files.ReadFile(c.Path(c.key)); err != nil {
+			return nil
+		}
+	}
+	ctx, err := presenting(c.Context, certificate, key)
+	if err != nil {
+		return nil
+	}
+	return ctx
 }
 
 // parse takes the arguments apart. It returns what to exit with, 0 to go on.
@@ -130,6 +156,10 @@ func (c *curlCommand) set(name, value string) int {
 		c.format = value
 	case "cacert":
 		c.authorities = value
+	case "cert":
+		c.certificate = value
+	case "key":
+		c.key = value
 	case "max-time", "connect-timeout":
 		c.limit, _ = ParseDuration(value)
 	case "data", "data-binary", "data-raw", "json":

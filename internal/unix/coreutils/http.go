@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -39,6 +40,32 @@ type authoritiesKey struct{}
 // the authorities has signed. authorities are certificates in PEM.
 func trusting(ctx context.Context, authorities []byte) context.Context {
 	return context.WithValue(ctx, authoritiesKey{}, authorities)
+}
+
+// certificatesKey is the context key of the certificates that the sender of a request presents.
+type certificatesKey struct{}
+
+// ClientCertificates returns the certificates, its own first, that a client such as curl presents to a server that asks for one.
+func ClientCertificates(ctx context.Context) []*x509.Certificate {
+	certificates, _ := ctx.Value(certificatesKey{}).([]*x509.Certificate)
+	return certificates
+}
+
+// presenting returns a context for requests of a client that has a certificate, in PEM, and its key. It fails in the words of crypto/tls.
+func presenting(ctx context.Context, certificate, key []byte) (context.Context, error) {
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	var all []*x509.Certificate
+	for _, der := range pair.Certificate {
+		one, err := x509.ParseCertificate(der)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return context.WithValue(ctx, certificatesKey{}, all), nil
 }
 
 // CheckAuthority takes the place of TLS's check of a server's certificate: a request

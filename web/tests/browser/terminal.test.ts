@@ -194,6 +194,13 @@ test('a shell in a container', async () => {
   await run('echo back', /^back/m);
 });
 
+test('a file of the internet is not found, and what helps is said', async () => {
+  await run(
+    'kubectl apply -f https://k8s.io/pod.yaml',
+    /lookup\s+k8s\.io:\s+no\s+such\s+host:\s+only\s+the\s+cluster/,
+  );
+});
+
 test('a viewer is refused', async () => {
   await run(
     'kubectl --context kubetab-view delete deployment typed',
