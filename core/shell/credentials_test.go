@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -81,6 +82,16 @@ for who in ada wrong nobody basic broken; do kubectl config set-context $who $C 
 	} {
 		if got := run(c.line); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n%s\nand not %q", c.line, got, c.want)
+		}
+	}
+	// The page hears who that is.
+	post(t, url, "cp ~/.kube/config users/before")
+	t.Cleanup(func() { post(t, url, "mv users/before ~/.kube/config; rm ~/.kube/ada.*") }) // before users is removed
+	for _, embedded := range []string{"true", "false"} {
+		post(t, url, "cp users/config users/ada.crt users/ada.key ~/.kube; cd ~/.kube; kubectl config set-credentials ada "+
+			"--client-key=ada.key --client-certificate=ada.crt --embed-certs="+embedded+"; kubectl config use-context ada")
+		if _, text := ask(t, http.MethodGet, url+"/kubetab/identity", ""); !strings.Contains(text, `"user":"ada","groups":["devs"]`) {
+			t.Errorf("embedded %s: the page hears %s", embedded, text)
 		}
 	}
 }

@@ -2,11 +2,15 @@ package shell
 
 import (
 	"bytes"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,8 +18,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubetab/kubetab/core/people"
-
 	"github.com/kubetab/kubetab/internal/unix/completion"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // accountPrefix begins the user names of service accounts.
@@ -57,12 +61,35 @@ func (s *Shell) userOf(info *clientcmdapi.AuthInfo) (name string, groups []strin
 	if info.Impersonate != "" {
 		return info.Impersonate, append([]string{}, info.ImpersonateGroups...)
 	}
+	if info.ClientCertificate != "" || len(info.ClientCertificateData) > 0 {
+		if subject := s.subjectOf(info); subject != nil {
+			return subject.CommonName, append([]string{}, subject.Organization...)
+		}
+		return "", []string{}
+	}
 	for _, person := range people.All {
 		if info.Token != "" && info.Token == s.config.Tokens[person.Name] {
 			return person.Name, append([]string{}, person.Groups...)
 		}
 	}
 	return "", []string{}
+}
+
+// subjectOf returns whom the client certificate of a user is for: the API server looks at that first. Nil is for none that can be read.
+func (s *Shell) subjectOf(info *clientcmdapi.AuthInfo) *pkix.Name {
+	text := info.ClientCertificateData
+	if len(text) == 0 {
+		text, _ = os.ReadFile(coreutils.Absolute(filepath.Dir(s.kubeconfig()), info.ClientCertificate))
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil
+	}
+	return &certificate.Subject
 }
 
 // Become makes who the user of the kubeconfig's current context, unless it is

@@ -169,6 +169,9 @@ func cp(k *Call) int {
 	to := f.Rest[len(f.Rest)-1]
 	code := 0
 	for _, from := range f.Rest[:len(f.Rest)-1] {
+		if k.spares(f, k.into(from, to)) {
+			continue
+		}
 		if err := k.copy(k.Path(from), k.into(from, to), f.On['r'] || f.On['R'] || f.On['a']); err != nil {
 			code = k.Fail("can't copy '%s': %s", from, Reason(err))
 		}
@@ -184,11 +187,23 @@ func mv(k *Call) int {
 	to := f.Rest[len(f.Rest)-1]
 	code := 0
 	for _, from := range f.Rest[:len(f.Rest)-1] {
+		if k.spares(f, k.into(from, to)) {
+			continue
+		}
 		if err := k.Files.Rename(k.Path(from), k.into(from, to)); err != nil {
 			code = k.Fail("can't rename '%s': %s", from, Reason(err))
 		}
 	}
 	return code
+}
+
+// spares reports whether cp and mv leave a file alone because it is there: with -n.
+func (k *Call) spares(f Flags, to string) bool {
+	if _, long := f.Long["no-clobber"]; !long && !f.On['n'] {
+		return false
+	}
+	_, err := k.Files.Stat(to, false)
+	return err == nil
 }
 
 func touch(k *Call) int {
