@@ -20,11 +20,17 @@ func printed(t *testing.T, tty *TTY) string {
 	return string(tty.output)
 }
 
+// above is how many rows are above the prompt of edit.
+const above = 5
+
 // edit types keys at an editor, and calls look when they have been read.
 func edit(t *testing.T, columns int, keys string, look func(*Editor)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tty := New(columns, 24)
+		if _, err := tty.Write([]byte(strings.Repeat("\r\n", above))); err != nil {
+			t.Error(err)
+		}
 		e := &Editor{TTY: tty, History: []string{"for i in 1 2\ndo\n\techo $i\ndone"}}
 		var reading sync.WaitGroup
 		reading.Go(func() {
@@ -61,6 +67,7 @@ func TestEditorShowsLines(t *testing.T) {
 		{"lines of the history", "\x10", []string{"$ for i in", " 1 2", "do", "        ec", "ho $i", "done"}, 4},
 		{"changed lines of the history", "\x10\x01\x1bf\x1bfx", []string{"$ for ix i"}, 8}, // the rest is below
 		{"a row that is full at a newline", "12345678\x16\nx", []string{"$ 12345678", "x"}, 1},
+		{"behind a row that is full at a newline", "12345678\x16\nx\x7fy", []string{"$ 12345678", "y"}, 1},
 		{"an empty line within", "1\x16\n\x16\nx", []string{"$ 1", "", "x"}, 1},
 		{"wide characters", "界\x02x", []string{"$ x界"}, 3},
 		{"away", "\x10\x15x", []string{"$ x"}, 3},
@@ -68,7 +75,7 @@ func TestEditorShowsLines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			edit(t, 10, c.keys, func(e *Editor) {
 				rows, column, err := screen.Show(printed(t, e.TTY), 10)
-				if err != nil || !slices.Equal(rows, c.rows) || column != c.column {
+				if err != nil || len(rows) < above || !slices.Equal(rows[above:], c.rows) || column != c.column {
 					t.Errorf("%q at %d, %v", rows, column, err)
 				}
 			})
@@ -117,6 +124,27 @@ func TestTabsArePasted(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of which a part is another's", func(t *testing.T) {
+		tty := New(80, 24)
+		reads := func(keys, want string) {
+			t.Helper()
+			if err := tty.Type(t.Context(), []byte(keys)); err != nil {
+				t.Error(err)
+			}
+			b := make([]byte, 10)
+			if n, err := tty.Input(t.Context()).Read(b); err != nil || string(b[:n]) != want {
+				t.Errorf("%q is read, %v", b[:n], err)
+			}
+		}
+		tty.Raw(false)
+		if err := tty.Type(t.Context(), []byte("\x16")); err != nil {
+			t.Error(err)
+		}
+		tty.Raw(true)
+		reads("\t", "\x16\t")
+		tty.Raw(false)
+		reads("\x7fa\r", "a\n") // a key, as ^V is not before it
+	})
 	t.Run("for a command", func(t *testing.T) {
 		tty := New(80, 24)
 		tty.Raw(false)

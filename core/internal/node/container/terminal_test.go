@@ -141,6 +141,8 @@ func TestInterruptEndsWhatRuns(t *testing.T) {
 	}
 	shell.types("half a line\x03")
 	shell.sees("half a line^C\r\n/ # ")
+	shell.types("echo $?\r")
+	shell.sees("echo $?\r\n130\r\n/ # ")
 	shell.types("sleep 1000 & echo begun\r")
 	shell.sees("begun\r\n/ # ")
 	shell.types("sleep 1000\r")
@@ -190,6 +192,16 @@ func TestEndOfInputIsOfOneCommand(t *testing.T) {
 	shell.sees("\r\na line\r\nand a half.\r\n/ # ")
 	shell.types("\x04")
 	shell.ends(0)
+}
+
+func TestShellEndsWithItsClient(t *testing.T) {
+	shell := at(t, run(t, "busybox", "sleep", "1000"), "sh")
+	shell.types("(exit 3)\r")
+	shell.shows("(exit 3)\n/ #")
+	if err := shell.keys.Close(); err != nil {
+		t.Error(err)
+	}
+	shell.ends(3)
 }
 
 func TestTerminalEndsLinesForScreens(t *testing.T) {
@@ -258,6 +270,10 @@ func TestShellEditsLines(t *testing.T) {
 		{"\x03", "^C\n/ #"},
 		{"exit\r", "exit\n/ #"},
 		{"echo $x\r", "\n1\n/ #"},
+		{"sh; sleep 1000\r", "/ #"},
+		{"true\r", "/ #"},
+		{"exit\r", "exit\n"},
+		{"\x03", "^C\n/ #"}, // for what runs after the shell within
 		{"tty; tty </dev/null\r", "/dev/pts/0\nnot a tty\n/ #"},
 	} {
 		shell.types(step.keys)
