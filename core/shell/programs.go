@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/unix/awk"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
@@ -21,7 +22,7 @@ var programs map[string]func(*session, *coreutils.Call) int
 func init() {
 	// Assigned here because programs run programs.
 	programs = map[string]func(*session, *coreutils.Call) int{
-		"kubectl": (*session).kubectl, "jq": jq, "awk": awk, "diff": diff, "watch": (*session).watch, "history": (*session).showHistory,
+		"kubectl": (*session).kubectl, "jq": jq, "awk": func(_ *session, c *coreutils.Call) int { return awk.Command(c) }, "diff": diff, "watch": (*session).watch, "history": (*session).showHistory,
 		"clear": (*session).clear, "help": help, "bash": (*session).bash, "sh": (*session).bash,
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
 		"node":   (*session).node,

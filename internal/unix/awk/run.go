@@ -41,12 +41,17 @@ type Config struct {
 // program lets others run: in a tab there is one thread for all.
 const breathEvery = 20_000
 
+// askEvery is how many of them pass before the context is asked whether it has ended, which looks at the memory in
+// coreutils.Stepwise's: a round may make a text of megabytes.
+const askEvery = 16
+
 // breathe ends a program that shall end, and lets others run now and then.
 func (m *machine) breathe() {
-	if m.ended.Load() {
+	m.breaths++
+	if m.ended.Load() || m.breaths%askEvery == 0 && m.config.Context != nil && m.config.Context.Err() != nil {
 		panic(failure{context.Cause(m.config.Context)})
 	}
-	if m.breaths++; m.breaths%breathEvery == 0 {
+	if m.breaths%breathEvery == 0 {
 		runtime.Gosched()
 	}
 }

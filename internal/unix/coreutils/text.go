@@ -26,7 +26,7 @@ var textCommands = map[string]func(*Call) int{
 	"sha1sum":   func(k *Call) int { return sum(k, sha1.New) },
 	"sha256sum": func(k *Call) int { return sum(k, sha256.New) },
 	"sha512sum": func(k *Call) int { return sum(k, sha512.New) },
-	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs,
+	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs, "envsubst": envsubst,
 }
 
 func cat(k *Call) int {

@@ -14,7 +14,7 @@ import (
 
 // netCommands talk to other containers.
 var netCommands = map[string]func(*call) int{
-	"nslookup": nslookup, "dig": nslookup, "host": nslookup, "nc": nc, "ping": ping, "redis-cli": redisCLI, "grpc_health_probe": nothing, "pg_isready": nothing, "mysqladmin": nothing,
+	"ip": ip, "ifconfig": ifconfig, "nslookup": nslookup, "dig": nslookup, "host": nslookup, "nc": nc, "ping": ping, "redis-cli": redisCLI, "grpc_health_probe": nothing, "pg_isready": nothing, "mysqladmin": nothing,
 }
 
 func nslookup(k *call) int {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubetab/kubetab/internal/unix/awk"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
@@ -16,6 +17,7 @@ var systemCommands = map[string]func(*call) int{
 	"hostname": hostname, "id": id, "whoami": whoami,
 	"uname": uname, "ps": ps, "kill": kill, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
 	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": offline, "apk": offline, "apt": offline,
+	"awk": func(k *call) int { return awk.Command(k.Call) },
 	"top": top, "tty": ttyCommand, "stty": stty,
 }
 

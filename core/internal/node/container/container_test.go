@@ -167,6 +167,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"sh", "-c", "f() { f; }; f"}, 1}, {[]string{"sh", "-c", "f() { echo $(f); }; f"}, 1},
 		// It would take all memory there is, and the API server with it.
 		{[]string{"sh", "-c", "x=x; while true; do x=$x$x; done"}, 137}, {[]string{"sh", "-c", "x=x; for ((;;)); do x=$x$x; done"}, 137},
+		{[]string{"awk", "BEGIN { s = \"x\"; while (1) s = s s }"}, 2}, {[]string{"awk", "BEGIN { while (length(s) < 9000) s = s \"x\"; while (1) a[n++] = s n }"}, 137},
 	} {
 		if got := <-run(t, "busybox", test.argv...).ended; got != test.code {
 			t.Errorf("%q exits with %d, want %d", test.argv, got, test.code)
@@ -420,5 +421,27 @@ func TestLogLimits(t *testing.T) {
 	}
 	if got := read(ReadOptions{Tail: 2, LimitBytes: 3}); got != "012" {
 		t.Errorf("three bytes are %q", got)
+	}
+}
+
+func TestAwk(t *testing.T) {
+	script := `printf 'a 1\nb 2\n' >f; awk -v x=3 '{ n += $2 } END { print n * x; print ENVIRON["COLOR"] >"g" }' f; cat g; awk 'BEGIN { system("echo $0 | cat"); exit 4 }'; echo $?`
+	if got, want := run(t, "busybox", "sh", "-c", script).output(), "9\nblue\nsh\n4\n"; got != want {
+		t.Errorf("%q, and not %q", got, want)
+	}
+}
+
+// TestAddresses: what shows that the containers of a Pod share an address.
+func TestAddresses(t *testing.T) {
+	for script, want := range map[string]string{
+		"ip a | awk '/inet/ {print $2, $NF}'":               "127.0.0.1/8 lo\n10.0.0.9/24 eth0\n",
+		"ip -4 addr show eth0 | grep -o 'link/ether [^ ]*'": "link/ether 02:42:0a:00:00:09\n",
+		"ip route":                         "default via 10.0.0.1 dev eth0 \n10.0.0.0/24 dev eth0 scope link  src 10.0.0.9 \n",
+		"ifconfig | grep -o 'inet addr.*'": "inet addr:10.0.0.9  Bcast:10.0.0.255  Mask:255.255.255.0\ninet addr:127.0.0.1  Mask:255.0.0.0\n",
+		"ip neigh 2>&1; echo $?":           "ip: neigh is not simulated: address and route are\n1\n",
+	} {
+		if got := run(t, "busybox", "sh", "-c", script).output(); got != want {
+			t.Errorf("%s:\n%s\nand not\n%s", script, got, want)
+		}
 	}
 }

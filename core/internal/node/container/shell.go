@@ -87,7 +87,11 @@ func (s *session) start(ctx context.Context, argv []string) int {
 		fmt.Fprintln(s.stderr, err)
 		return 126
 	}
-	return s.status(runner.Run(ctx, &syntax.Stmt{Cmd: call}), "sh")
+	ctx, kill := context.WithCancel(ctx) // as the kernel kills what memory is short for
+	defer kill()
+	ctx, memory := coreutils.WithMemory(ctx, kill)
+	defer memory.End()
+	return s.status(contain(ctx, memory, runner, &syntax.Stmt{Cmd: call}), "sh")
 }
 
 // shell runs sh and its like: with -c, with a file, or with what comes on

@@ -126,6 +126,8 @@ func TestInterruptEndsWhatRuns(t *testing.T) {
 		"sleep 1000",
 		"while :; do :; done",
 		"sleep 1000 | cat",
+		"awk 'BEGIN { while (1) n++ }'",
+		"awk 'BEGIN { system(\"sleep 1000\") }'",
 		"cat",
 		"tail -f /dev/null",
 		"sh -c 'while true; do sleep 1000; done'",

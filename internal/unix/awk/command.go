@@ -1,4 +1,4 @@
-package shell
+package awk
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"os"
 	"strings"
 
-	interpreter "github.com/kubetab/kubetab/internal/unix/awk"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
-// awk runs an AWK program, see package awk.
-func awk(k *session, c *coreutils.Call) int {
-	config := interpreter.Config{
+// Command is the program awk: it runs the AWK program of its first argument, or of the file of -f, and returns what that exits with; 2
+// for one that cannot be run.
+func Command(c *coreutils.Call) int {
+	config := Config{
 		Variables: map[string]string{}, Environment: map[string]string{}, In: c.Stdin, Out: c.Stdout, Context: c,
 		Open: func(name string) (io.ReadCloser, error) {
 			f, err := c.Files.Open(c.Path(name), os.O_RDONLY, 0)
@@ -30,31 +30,34 @@ func awk(k *session, c *coreutils.Call) int {
 		Command: func(line string, in io.Reader, out io.Writer) int {
 			run := *c
 			run.Stdin, run.Stdout = in, out
-			return k.sub(&run, line, "sh", c.Environ(), nil)
+			return c.System.Run(&run, c.Environ(), []string{"sh", "-c", line})
 		},
 	}
 	for _, v := range c.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		config.Environment[name] = value
 	}
-	source, code := awkArguments(c, &config)
+	source, code := arguments(c, &config)
 	if code != 0 {
 		return code
 	}
-	program, err := interpreter.Parse(source)
+	program, err := Parse(source)
 	if err != nil {
 		return c.Fail("%v", err) + 1
 	}
 	code, err = program.Run(config)
+	if c.Err() != nil {
+		return 130 // and says nothing, as programs that are ended
+	}
 	if err != nil {
 		return c.Fail("%v", err) + 1
 	}
 	return code
 }
 
-// awkArguments reads the command line into config and returns the program's text. A code
+// arguments reads the command line into config and returns the program's text. A code
 // other than 0 is that of the command, which has said what is wrong.
-func awkArguments(c *coreutils.Call, config *interpreter.Config) (text string, code int) {
+func arguments(c *coreutils.Call, config *Config) (text string, code int) {
 	args := c.Args
 	var source *string
 	value := func(flag string) string {
