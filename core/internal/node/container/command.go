@@ -73,7 +73,7 @@ func (s *session) Find(name string) string {
 func (s *session) Run(k *coreutils.Call, env, argv []string) int {
 	child := s.child(k, env)
 	child.c.cfg.Dir = k.Dir
-	return child.run(k, argv)
+	return child.guarded(k, argv) // ^C ends the caller, and this with it
 }
 
 // Pause waits on the clock, or until the call ends.

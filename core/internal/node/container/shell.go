@@ -59,15 +59,18 @@ func newSession(c *Container, stdout, stderr io.Writer) *session {
 	return &session{c: c, stdout: out, stderr: errs, jobs: c.root().processes.Jobs(), traps: map[string]string{}}
 }
 
-// run runs a command line and returns its exit code. A fault of the interpreter ends the
-// command, and not the process, in which the API server runs as well.
+// run runs a command line, which ^C ends, and returns its exit code.
 func (s *session) run(ctx context.Context, argv []string) (code int) {
-	code, _ = s.attend(ctx, func(ctx context.Context) (code int) {
-		if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
-			return s.status(fault, path.Base(argv[0]))
-		}
-		return code
-	})
+	code, _ = s.attend(ctx, func(ctx context.Context) int { return s.guarded(ctx, argv) })
+	return code
+}
+
+// guarded runs a command line and returns its exit code. A fault of the interpreter ends the
+// command, and not the process, in which the API server runs as well.
+func (s *session) guarded(ctx context.Context, argv []string) (code int) {
+	if fault := coreutils.Survive(func() { code = s.start(ctx, argv) }); fault != nil {
+		return s.status(fault, path.Base(argv[0]))
+	}
 	return code
 }
 

@@ -141,6 +141,15 @@ func TestInterruptEndsWhatRuns(t *testing.T) {
 		shell.types("echo $?\r")
 		shell.sees("echo $?\r\n130\r\n/ # ")
 	}
+	// What a program runs has begun: ^C is for both.
+	for _, line := range []string{`awk 'BEGIN { system("echo begun; sleep 1000") }'`, "env sh -c 'echo begun; sleep 1000'", "echo begun | xargs -n 1 sh -c 'echo $0; sleep 1000'"} {
+		shell.types(line + "; echo not reached\r")
+		shell.sees("\r\nbegun\r\n")
+		shell.types("\x03")
+		shell.sees("^C\r\n/ # ")
+		shell.types("echo $?\r")
+		shell.sees("echo $?\r\n130\r\n/ # ")
+	}
 	shell.types("half a line\x03")
 	shell.sees("half a line^C\r\n/ # ")
 	shell.types("echo $?\r")
