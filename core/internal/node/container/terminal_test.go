@@ -281,9 +281,9 @@ func TestShellEditsLines(t *testing.T) {
 		{"\x03", "^C\n/ #"},
 		{"exit\r", "exit\n/ #"},
 		{"echo $x\r", "\n1\n/ #"},
-		{"sh; sleep 1000\r", "/ #"},
+		{"sh; echo begun; sleep 1000\r", "/ #"},
 		{"true\r", "/ #"},
-		{"exit\r", "exit\n"},
+		{"exit\r", "exit\nbegun\n"},
 		{"\x03", "^C\n/ #"}, // for what runs after the shell within
 		{"tty; tty </dev/null\r", "/dev/pts/0\nnot a tty\n/ #"},
 	} {
