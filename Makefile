@@ -259,7 +259,7 @@ test-go: $(call needs,native)
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
 WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/bash ./internal/locked ./internal/state \
+	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
 	./internal/status ./core/shell/lines ./internal/unix/terminal ./wasm/bridge/...
 
 .PHONY: test-race
@@ -323,8 +323,9 @@ test-web: $(call needs,page chromium)
 	@scripts/step "lay out the page for static hosts" env KUBETAB_TARGET="plain pages" npm run --silent build -w web
 	@scripts/step "browser tests" $(KEPT_OF_PAGE) npm run --silent test:browser -w web
 test-timing: $(call needs,native wasm page chromium) ## the tests that measure time, with nothing beside them
-	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/etcd ./core/shell ./server -run '^(TestManyPods|TestEntriesCostWhatObjectsCost|TestEndlessLines|TestIdleTakesLittle)$$'
+	@scripts/step "Go tests that measure" env KUBETAB_TIMING=1 $(GOTEST_ONCE) -p 1 ./core ./core/etcd ./core/shell ./server -run '^(TestManyPods|TestEntriesCostWhatObjectsCost|TestCRDsOfOneGroupAreDeletedTogether|TestEndlessLines|TestLargeLists|TestIdleTakesLittle|TestDiskOfPodsIsFull)$$'
 	@scripts/step "start after a million revisions, measured" env KUBETAB_TIMING=1 KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/snapshot/revisions.test.mjs
+	@scripts/step "interpreters give way, measured" env KUBETAB_TIMING=1 KUBETAB_WASM=$(ENGINE) node --test --test-force-exit wasm/host/turns.test.mjs
 	@scripts/step "lines that do not end, measured" env KUBETAB_TIMING=1 npm run --silent test:browser -w web -- unbreakable
 	@scripts/step "browser tests that measure" npm run --silent test:timing -w web
 
@@ -354,12 +355,18 @@ MINUTES ?= 10
 SEED    ?=
 ROUNDS  ?= 100
 
+# Kubernetes' own tests against the native server: server/conformance/failing.txt has those that fail, and why.
+.PHONY: test-conformance
+test-conformance: $(call needs,native) ## Kubernetes' conformance tests against bin/kubetab (15 minutes; the first time it compiles them)
+	@node server/conformance/run.mjs
+
 .PHONY: test-monkey test-kill test-things test-full
 test-monkey: page chromium ## random lines, tabs and reloads in Chromium beside a probe: MINUTES=10 SEED=...
 	@KUBETAB_TIMING=1 KUBETAB_MINUTES=$(MINUTES) KUBETAB_SEED=$(SEED) npm run --silent test:long -w web -- monkey
 test-kill: page chromium ## kill the browser while it writes, ROUNDS=100 times: what was acknowledged is there (10 minutes)
 	@KUBETAB_KILLS=$(ROUNDS) npm run --silent test:browser -w web -- kills
-test-things: page chromium ## what people do that is more than a line: 10,000 objects, everything deleted, cleared storage (20 minutes)
+test-things: native page chromium ## what people do that is more than a line, natively and in Chromium: 10,000 objects, a machine that sleeps, cleared storage (25 minutes)
+	@KUBETAB_TIMING=1 $(GOTEST_ONCE) ./server -run '^TestThings$$'
 	@npm run --silent test:long -w web -- things
 test-full: page chromium ## fill the engine's memory in Chromium: it refuses, and loses nothing (20 minutes, 6 GB of memory)
 	@npm run --silent test:long -w web -- full
@@ -367,7 +374,8 @@ test-full: page chromium ## fill the engine's memory in Chromium: it refuses, an
 # Files and lines that come from anybody. Packages that link Kubernetes have no place here, but in fuzz-records: Go would
 # compile all of it anew, with counters. What is found is written into the package's testdata/fuzz, where make test runs it again.
 FUZZ ?= ./core/bundle:FuzzRead ./core/bundle:FuzzCluster ./server/share:FuzzCheck ./core/etcd:FuzzDecodeOps ./internal/unix/terminal:FuzzFilter \
-	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun
+	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun \
+	./internal/unix/openssl:FuzzConfig ./internal/unix/openssl:FuzzExtension
 
 .PHONY: fuzz
 fuzz: ## have Go look for bundles, links, lines and the like that break their reader: MINUTES=10 each, FUZZ='./core/bundle:FuzzCluster'

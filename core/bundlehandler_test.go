@@ -3,8 +3,12 @@ package core
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/cluster"
@@ -45,5 +49,23 @@ func TestServeBundle(t *testing.T) {
 	}
 	if r, body := post(t, e, bundle.Path, bundle.MediaType, string(file[:len(file)/2])); r.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(body), "it ends early") {
 		t.Errorf("half a bundle: %s %s", r.Status, body)
+	}
+}
+
+// TestSavingHasTime: upstream cuts off what takes longer than a minute, and is not long-running.
+func TestSavingHasTime(t *testing.T) {
+	paths := request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	for line, want := range map[string]bool{
+		"GET /kubetab/bundle?name=shop": true, "POST /kubetab/bundle": false, "GET /kubetab/bundles": false, "GET /api/v1/pods": false, "GET /api/v1/pods?watch=true": true,
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		r := httptest.NewRequest(method, path, nil)
+		info, err := paths.NewRequestInfo(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := longRunning(r, info); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericfeatures "k8s.io/apiserver/pkg/features"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
@@ -82,6 +83,7 @@ const (
 	protobuf        = runtime.ContentTypeProtobuf
 	servicePort     = 443
 	loopbackHost    = "http://in-process"
+	keysURI         = "https://kubernetes.default.svc.cluster.local/openid/v1/jwks"
 	flowConcurrency = 400 + 200 // kube-apiserver's in-flight limits, which flow control divides
 )
 
@@ -265,10 +267,7 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	}
 
 	c.document(g, generatedopenapi.GetOpenAPIDefinitions)
-	g.LongRunningFunc = filters.BasicLongRunningRequestCheck(
-		sets.NewString("watch", "proxy"),
-		sets.NewString("attach", "exec", "proxy", "log", "portforward"),
-	)
+	g.LongRunningFunc = longRunning
 	g.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis")
 
 	var err error
@@ -284,6 +283,18 @@ func (c chainConfig) generic(client clientset.Interface, inf informers.SharedInf
 	}
 	applyAudit(g, c.Config)
 	return g, nil
+}
+
+// basicLongRunning is kube-apiserver's.
+var basicLongRunning = filters.BasicLongRunningRequestCheck(
+	sets.NewString("watch", "proxy"),
+	sets.NewString("attach", "exec", "proxy", "log", "portforward"),
+)
+
+// longRunning reports whether a request may take longer than requestTimeout: kube-apiserver's,
+// and who saves a cluster, which may have gigabytes.
+func longRunning(r *http.Request, info *apirequest.RequestInfo) bool {
+	return basicLongRunning(r, info) || info.Path == bundle.Path && r.Method == http.MethodGet
 }
 
 // document sets how a server's OpenAPI documents are made, from the definitions
@@ -375,6 +386,8 @@ func (c chainConfig) kube(g *genericapiserver.Config, inf informers.SharedInform
 		ServiceAccountIssuer:           c.tokens,
 		ServiceAccountIssuerURL:        c.tokens.issuer,
 		ServiceAccountPublicKeysGetter: c.tokens,
+		// Where Pods find the keys of the issuer: at the API server's Service, and not at the address for clients outside.
+		ServiceAccountJWKSURI: keysURI,
 		// Tokens of clients that do not ask for a new one in time go on for a
 		// year, with a warning in the audit log: kube-apiserver's default.
 		ExtendExpiration:                    true,

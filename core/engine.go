@@ -44,6 +44,7 @@ type Engine struct {
 	cluster   *cluster.Cluster
 	point     *resume.Point
 	loops     *controlLoops
+	dialer    *node.Dialer
 
 	started   chan struct{} // closed when all loops have been started, or have not
 	closing   chan struct{} // closed by Close
@@ -195,6 +196,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		servers:   servers,
 		cluster:   whole,
 		loops:     loops,
+		dialer:    dialer,
 		started:   make(chan struct{}),
 		closing:   make(chan struct{}),
 		ended:     make(chan struct{}),
@@ -315,6 +317,11 @@ func (e *Engine) RESTConfigFor(u user.Info) *rest.Config {
 	config.Transport = client{e.inProcess, u}
 	return config
 }
+
+// Outside returns what brings requests to the addresses that machines outside of the cluster reach: node ports, host
+// ports and load balancers, in plain HTTP or HTTPS. It fails as connections do, and with an error that has the method
+// Advice for addresses inside.
+func (e *Engine) Outside() http.RoundTripper { return e.dialer }
 
 // ResumePoint is for a host that copies the memory of the engine, and goes on from the
 // copy.

@@ -94,7 +94,7 @@ func (g *memoryGuard) wrap(next http.Handler, isInside bool) http.Handler {
 			if full := g.full(); full != "" {
 				g.relieve()
 				if g.adds(r, isInside) {
-					status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory, fmt.Sprintf("No space left: %s. Nothing was changed. Delete objects, and try again some seconds later. A restart keeps all objects, and frees what deleted ones still take", full))
+					status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory, fmt.Sprintf("No space left: %s. Nothing was changed. Delete objects, and try again some seconds later. All of them can be saved before, as a file: GET /kubetab/bundle. Where objects are kept, a restart frees what deleted ones still take", full))
 					return
 				}
 			}

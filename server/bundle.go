@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,25 +26,73 @@ type SaveOptions struct {
 	NoSecrets  bool
 }
 
-// mostBundle is how many bytes of a bundle are read.
-const mostBundle = 64 << 20
-
-// SaveBundle writes what FetchBundle returns to path, with mode 0600, whole or not at all. It returns the size in bytes.
-// Errors: those of FetchBundle, or the file cannot be written.
-func SaveBundle(ctx context.Context, path string, o SaveOptions) (int, error) {
-	file, err := FetchBundle(ctx, o)
+// SaveBundle writes the cluster of a running server to path as it comes, with mode 0600, whole or not at all. It returns the size
+// in bytes. Errors: those of FetchBundle but for the size, which may be any, or the file cannot be written.
+func SaveBundle(ctx context.Context, path string, o SaveOptions) (int64, error) {
+	answer, err := askBundle(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	if err := writePrivate(path, file); err != nil {
+	defer answer.Body.Close()
+	size := int64(0)
+	err = writePrivately(path, func(w io.Writer) error {
+		file := &tracked{from: answer.Body}
+		n, err := io.Copy(w, file)
+		size = n
+		return cmp.Or(file.err, err)
+	})
+	switch {
+	case errors.Is(err, errCutOff):
+		return 0, err
+	case err != nil:
 		return 0, fmt.Errorf("%s: %w", path, cause(err))
 	}
-	return len(file), nil
+	return size, nil
 }
 
-// FetchBundle asks a running server for its cluster. Errors: the kubeconfig cannot be read, or the server cannot be reached
-// or refuses.
-func FetchBundle(ctx context.Context, o SaveOptions) ([]byte, error) {
+// errCutOff is in the error of an answer that ended early.
+var errCutOff = errors.New("read the bundle")
+
+// tracked keeps why reading failed, to tell it from a failure to write.
+type tracked struct {
+	from io.Reader
+	err  error
+}
+
+func (t *tracked) Read(p []byte) (int, error) {
+	n, err := t.from.Read(p)
+	if err != nil && err != io.EOF {
+		t.err = fmt.Errorf("%w: %w", errCutOff, err)
+	}
+	return n, err
+}
+
+// FetchBundle asks a running server for its cluster. Errors: the kubeconfig cannot be read, or the server cannot be reached,
+// refuses, breaks off, or has a bundle of more than most bytes.
+func FetchBundle(ctx context.Context, most int64, o SaveOptions) ([]byte, error) {
+	answer, err := askBundle(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.ContentLength > most {
+		return nil, fmt.Errorf("the bundle has %d bytes, and %d are possible", answer.ContentLength, most)
+	}
+	file, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errCutOff, err)
+	case int64(len(file)) > most:
+		return nil, fmt.Errorf("the bundle has more than %d bytes", most)
+	}
+	return file, nil
+}
+
+// mostRefusal is how many bytes of a refusal are read.
+const mostRefusal = 1 << 20
+
+// askBundle returns the answer of a running server, with the bundle as its body, which the caller closes.
+func askBundle(ctx context.Context, o SaveOptions) (*http.Response, error) {
 	if _, err := os.Stat(o.Kubeconfig); err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w: start kubetab serve, or give its file with --kubeconfig FILE", o.Kubeconfig, cause(err))
 	}
@@ -67,17 +116,15 @@ func FetchBundle(ctx context.Context, o SaveOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	file, err := io.ReadAll(io.LimitReader(answer.Body, mostBundle+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the bundle: %w", err)
-	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the server at %s refuses: %s", config.Host, refusal(answer, file))
-	case len(file) > mostBundle:
-		return nil, fmt.Errorf("the bundle is larger than %d bytes", mostBundle)
+	if answer.StatusCode != http.StatusOK {
+		defer answer.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
+		if err != nil {
+			return nil, fmt.Errorf("read the answer: %w", err)
+		}
+		return nil, fmt.Errorf("the server at %s refuses: %s", config.Host, refusal(answer, body))
 	}
-	return file, nil
+	return answer, nil
 }
 
 // refusal is the message of a Status, or what there is of one.

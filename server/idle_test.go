@@ -38,8 +38,8 @@ func TestIdleTakesLittle(t *testing.T) {
 		busy, switches := used(t, p.PID())
 		window := time.Since(from).Seconds()
 		share, rate := (busy-busyBefore).Seconds()/window, float64(switches-switchesBefore)/window
-		now := fmt.Sprintf("%.2f %% of a core, %.0f switches in a second, %d MB", share*100, rate, resident(t, p.PID()))
-		if share < restShare && rate < restSwitches && resident(t, p.PID()) < restResident {
+		now := fmt.Sprintf("%.2f %% of a core, %.0f switches in a second, %d MB", share*100, rate, memoryOf(t, p.PID(), "VmRSS"))
+		if share < restShare && rate < restSwitches && memoryOf(t, p.PID(), "VmRSS") < restResident {
 			t.Log("at rest:", now)
 			return
 		}
@@ -48,19 +48,19 @@ func TestIdleTakesLittle(t *testing.T) {
 	t.Errorf("never below %v %% of a core, %d switches in a second and %d MB:\n%s", restShare*100, restSwitches, restResident, strings.Join(seen, "\n"))
 }
 
-// resident returns the memory that a process has, in MB of 10^6 bytes.
-func resident(t *testing.T, pid int) int64 {
+// memoryOf returns a field of a process's status on Linux that is a size, such as VmRSS, in MB of 10^6 bytes.
+func memoryOf(t *testing.T, pid int, field string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if value, ok := strings.CutPrefix(line, field+":"); ok {
 			return number(t, strings.Fields(value)[0]) * 1024 / 1e6
 		}
 	}
-	t.Fatalf("process %d has no VmRSS", pid)
+	t.Fatalf("process %d has no %s", pid, field)
 	return 0
 }
 

@@ -3,23 +3,36 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// writePrivate puts data into the file path with mode 0600, whole or not at all: the bytes are synced to a new file
+// writePrivate puts data into the file path, as writePrivately does.
+func writePrivate(path string, data []byte) error {
+	return writePrivately(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// writePrivately puts what write writes into the file path with mode 0600, whole or not at all: the bytes are synced to a new file
 // beside it, which then takes the name. A file that was there with a wider mode is replaced, not reused, because
 // whoever has it open could read what is written next. A symbolic link is followed, so that a kubeconfig kept
 // elsewhere stays where it is. What is no regular file, such as /dev/null or /dev/stdout, is written to and not replaced.
 //
-// Errors are those of package os, with the path in them.
-func writePrivate(path string, data []byte) error {
+// Errors are those of write, and those of package os, with the path in them.
+func writePrivately(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, data, 0o600)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
 	}
 	dir, name := filepath.Split(path)
 	if dir == "" {
@@ -29,8 +42,7 @@ func writePrivate(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err == nil {
+	if err = write(f); err == nil {
 		err = f.Sync()
 	}
 	if closeErr := f.Close(); err == nil {

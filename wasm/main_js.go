@@ -122,7 +122,7 @@ func run(host *boundary.Host, start time.Time) error {
 	handler := engine.Handler()
 	endLesson := func() {}
 	if !s.Anonymous { // the terminal is the administrator's
-		with, terminals, err := withShell(handler, tokens)
+		with, terminals, err := withShell(handler, engine.Outside(), tokens)
 		if err != nil {
 			return errors.Join(fmt.Errorf("start the terminal: %w", err), engine.Close())
 		}

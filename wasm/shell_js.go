@@ -61,12 +61,12 @@ func takeFiles() {
 }
 
 // withShell serves /kubetab/ beside the API. The error is that of a listener.
-func withShell(api http.Handler, tokens map[string]string) (http.Handler, *shell.Shell, error) {
+func withShell(api http.Handler, outside http.RoundTripper, tokens map[string]string) (http.Handler, *shell.Shell, error) {
 	listener, err := net.Listen("tcp", apiAddress)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := shell.New(shell.Config{API: bridge.Answered(api), Tokens: tokens, Home: home, Temp: temp, Listener: listener})
+	s, err := shell.New(shell.Config{API: bridge.Answered(api), Tokens: tokens, Home: home, Temp: temp, OwnsFiles: true, Listener: listener, Outside: outside})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@ package bundle
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"github.com/kubetab/kubetab/core/etcd"
@@ -89,10 +90,20 @@ type Limits struct {
 	Value   int   // bytes of one value, and of one file of the workspace
 }
 
-// DefaultLimits are above what an API server has room for in 4 GB. A value may be
-// larger than etcd's usual 1.5 MiB because etcd's limit is an option.
+// DefaultLimits are for who opens a file in 4 GB of memory, where all of it is there several
+// times. A value may be larger than etcd's usual 1.5 MiB because etcd's limit is an option.
 func DefaultLimits() Limits {
 	return Limits{File: 64 << 20, Cluster: 256 << 20, Records: 1_000_000, Value: 16 << 20}
+}
+
+// FormatLimits are what the format has room for, and what is written: a cluster that has
+// filled an engine's memory can be saved, too, and opened where there is more of it.
+func FormatLimits() Limits {
+	l := DefaultLimits()
+	l.File = math.MaxUint32 // bytes of a bin of msgpack
+	l.Cluster = 16 << 30
+	l.Records = 10_000_000
+	return l
 }
 
 const (

@@ -87,6 +87,14 @@ func TestReadsWhatItWrites(t *testing.T) {
 	}
 }
 
+// writeBody writes b's cluster and returns how many bytes it has.
+func writeBody(w io.Writer, b *Bundle) (int64, error) {
+	size := &counter{w: w}
+	s := inMemory(b)
+	err := (&writer{msgpack.NewEncoder(size), nil}).cluster(b, s.Count, s.Records())
+	return size.n, err
+}
+
 // zipped is a bundle of sample whose body is compressed in another way, and said to be compact.
 func zipped(t *testing.T, options ...zstd.EOption) []byte {
 	t.Helper()
@@ -412,7 +420,9 @@ func FuzzRead(f *testing.F) {
 // way through.
 func FuzzCluster(f *testing.F) {
 	var plain bytes.Buffer
-	(&writer{msgpack.NewEncoder(&plain), nil}).cluster(sample())
+	if _, err := writeBody(&plain, sample()); err != nil {
+		f.Fatal(err)
+	}
 	f.Add(plain.Bytes())
 	f.Add(body(f, nil))
 	f.Add(body(f, record(nil)))

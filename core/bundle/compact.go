@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"io"
+	"math"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -27,14 +28,15 @@ const (
 // WriteCompact is Write for where bytes count, as in the address of a link: a new cluster takes a third. Programs without the
 // dictionary cannot read it.
 func WriteCompact(w io.Writer, b *Bundle) error {
-	return write(w, b, compact, func(to io.Writer) (io.WriteCloser, error) {
+	how := compression{compact, func(to io.Writer) (io.WriteCloser, error) {
 		dictionary, err := dictionary()
 		if err != nil {
 			return nil, err
 		}
 		return zstd.NewWriter(to, zstd.WithEncoderDictRaw(dictionaryID, dictionary), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
 			zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
-	})
+	}}
+	return inMemory(b).write(how, DefaultLimits(), math.MaxInt, func(int64) io.Writer { return w })
 }
 
 // inflateCompact returns what WriteCompact has compressed.

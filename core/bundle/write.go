@@ -5,52 +5,161 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/kubetab/kubetab/core/etcd"
 )
 
 // Write writes b. It fails with what etcd.State.Check says of its records, with
 // ErrTooLarge above the default limits, and as w does.
 func Write(w io.Writer, b *Bundle) error {
-	return write(w, b, codec, func(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil })
+	return inMemory(b).write(gzipped, DefaultLimits(), math.MaxInt, func(int64) io.Writer { return w })
 }
 
-// write writes b with a body that is compressed by what with returns, which is called how.
-func write(w io.Writer, b *Bundle, how string, with func(io.Writer) (io.WriteCloser, error)) error {
-	if err := b.check(DefaultLimits()); err != nil {
-		return err
+// Stream is a bundle whose records are not in memory all at once.
+type Stream struct {
+	// Bundle has no records in its State.
+	Bundle *Bundle
+	// Count is how many records there are, and Bytes how many bytes their values have.
+	Count int
+	Bytes int64
+	// Records returns all records, sorted by key. Each call returns the same. An error is
+	// the last that it yields. A record's value is used until the next one is asked for.
+	Records func() iter.Seq2[etcd.RecordState, error]
+}
+
+const (
+	// keptBody is how many bytes of a compressed body are kept instead of being made twice.
+	keptBody = 4 << 20
+	// quickFrom is from how many bytes on, before they are compressed, time counts more than
+	// a smaller file: they are compressed twice. No build before there were Streams could
+	// write as many.
+	quickFrom = 256 << 20
+)
+
+// Write writes the bundle as the function Write does, into what begin returns. The file
+// has the sizes of its body before it, so all is compressed, and then begin is called with
+// the size of the file. A body of more than keptBody bytes is compressed once more while
+// it is written. What is in memory are keptBody bytes and a compressor of about a MiB.
+//
+// It fails with what etcd.State.Check says of the records, with ErrTooLarge above
+// FormatLimits, as Records does, and as the writer does. Only if begin has been called may
+// a part of the file have been written: then it must not look whole to who reads it.
+func (s *Stream) Write(begin func(size int64) io.Writer) error {
+	how := gzipped
+	if s.Bytes > quickFrom {
+		how.begin = func(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(to, gzip.BestSpeed) }
 	}
-	var body bytes.Buffer
-	zip, err := with(&body)
+	return s.write(how, FormatLimits(), keptBody, begin)
+}
+
+// inMemory returns b as a Stream.
+func inMemory(b *Bundle) *Stream {
+	return &Stream{Bundle: b, Count: len(b.State.Records), Records: func() iter.Seq2[etcd.RecordState, error] {
+		return func(yield func(etcd.RecordState, error) bool) {
+			for _, r := range b.State.Records {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// compression is how a body is compressed, and what it is called in the envelope.
+type compression struct {
+	codec string
+	begin func(to io.Writer) (io.WriteCloser, error)
+}
+
+var gzipped = compression{codec, func(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil }}
+
+// write is Write within limits, for which a compressed body of up to kept bytes is kept.
+func (s *Stream) write(how compression, most Limits, kept int, begin func(size int64) io.Writer) error {
+	body := &keeper{most: kept}
+	size, err := s.compress(body, how, &most)
 	if err != nil {
-		return fmt.Errorf("%s: %w", how, err)
-	}
-	size, err := writeBody(zip, b)
-	if err != nil {
 		return err
 	}
-	if err := zip.Close(); err != nil {
-		return err
-	}
-	envelope := writer{msgpack.NewEncoder(w), nil}
+	var head bytes.Buffer
+	envelope := writer{msgpack.NewEncoder(&head), nil}
 	envelope.fields(5)
 	envelope.field("format").text(format)
 	envelope.field("version").number(version)
-	envelope.field("codec").text(how)
+	envelope.field("codec").text(how.codec)
 	envelope.field("size").number(size)
-	envelope.field("body").bytes(body.Bytes())
-	return envelope.err
+	envelope.field("body").do(envelope.to.EncodeBytesLen(int(body.n)))
+	if envelope.err != nil {
+		return envelope.err
+	}
+	file := int64(head.Len()) + body.n
+	switch {
+	case size > most.Cluster:
+		return fmt.Errorf("%w: %d bytes inflated, and %d are possible", ErrTooLarge, size, most.Cluster)
+	case file > most.File:
+		return fmt.Errorf("%w: %d bytes compressed, and %d are possible", ErrTooLarge, file, most.File)
+	}
+	w := begin(file)
+	if _, err := w.Write(head.Bytes()); err != nil {
+		return err
+	}
+	if body.isWhole() {
+		_, err := w.Write(body.kept)
+		return err
+	}
+	again := &counter{w: w}
+	if _, err := s.compress(again, how, nil); err != nil {
+		return err
+	}
+	if again.n != body.n {
+		return fmt.Errorf("the body has %d bytes, and had %d when it was compressed before", again.n, body.n)
+	}
+	return nil
 }
 
-// writeBody writes b's cluster and returns how many bytes it has.
-func writeBody(w io.Writer, b *Bundle) (int64, error) {
-	size := &counter{w: w}
-	cluster := writer{msgpack.NewEncoder(size), nil}
-	cluster.cluster(b)
-	return size.n, cluster.err
+// compress writes the compressed body and returns its size before. It checks the bundle if
+// there are limits for it.
+func (s *Stream) compress(to io.Writer, how compression, most *Limits) (size int64, err error) {
+	zip, err := how.begin(to)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", how.codec, err)
+	}
+	records := s.Records()
+	if most != nil {
+		if records, err = s.checked(records, *most); err != nil {
+			return 0, err
+		}
+	}
+	body := &counter{w: zip}
+	cluster := writer{msgpack.NewEncoder(body), nil}
+	if err := cluster.cluster(s.Bundle, s.Count, records); err != nil {
+		return 0, err
+	}
+	return body.n, zip.Close()
+}
+
+// keeper keeps what is written as long as that is not more than most bytes, and counts.
+type keeper struct {
+	most int
+	kept []byte
+	n    int64
+}
+
+func (k *keeper) isWhole() bool { return k.n <= int64(k.most) }
+
+func (k *keeper) Write(p []byte) (int, error) {
+	if k.n += int64(len(p)); k.isWhole() {
+		k.kept = append(k.kept, p...)
+	} else {
+		k.kept = nil
+	}
+	return len(p), nil
 }
 
 type counter struct {
@@ -91,7 +200,9 @@ func (w *writer) bytes(b []byte) {
 	w.do(w.to.EncodeBytes(b))
 }
 
-func (w *writer) cluster(b *Bundle) {
+// cluster writes b with n records. It fails as records do, when they are not n, and as the
+// writer does.
+func (w *writer) cluster(b *Bundle, n int, records iter.Seq2[etcd.RecordState, error]) error {
 	w.fields(10)
 	w.field("kubernetes").text(b.Kubernetes)
 	w.field("build").text(b.Build)
@@ -106,8 +217,13 @@ func (w *writer) cluster(b *Bundle) {
 		w.field("id").number(l.ID)
 		w.field("ttl").number(l.TTL)
 	}
-	w.field("records").array(len(b.State.Records))
-	for _, r := range b.State.Records {
+	w.field("records").array(n)
+	written := 0
+	for r, err := range records {
+		if w.do(err); w.err != nil {
+			return w.err
+		}
+		written++
 		w.fields(6)
 		w.field("key").text(r.Key)
 		w.field("create").number(r.CreateRevision)
@@ -116,12 +232,16 @@ func (w *writer) cluster(b *Bundle) {
 		w.field("lease").number(r.Lease)
 		w.field("value").bytes(r.Value)
 	}
+	if written != n {
+		return fmt.Errorf("%d records instead of %d", written, n)
+	}
 	w.field("files").array(len(b.Files))
 	for _, f := range b.Files {
 		w.fields(2)
 		w.field("path").text(f.Path)
 		w.field("data").bytes(f.Data)
 	}
+	return w.err
 }
 
 func (w *writer) settings(s Settings) {
@@ -158,30 +278,58 @@ func (w *writer) clock(c Clock) {
 
 // check says what no reader would take.
 func (b *Bundle) check(most Limits) error {
-	if err := b.State.Check(); err != nil {
+	s := inMemory(b)
+	records, err := s.checked(s.Records(), most)
+	if err != nil {
 		return err
 	}
-	for what, n := range map[string]int{"leases": len(b.State.Leases), "records": len(b.State.Records), "files": len(b.Files)} {
+	for _, err := range records {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checked returns the records, and behind the first of which no reader would take it an
+// error. It fails with what no reader would take of the rest of the bundle.
+func (s *Stream) checked(records iter.Seq2[etcd.RecordState, error], most Limits) (iter.Seq2[etcd.RecordState, error], error) {
+	b := s.Bundle
+	checker, err := b.State.Checker()
+	if err != nil {
+		return nil, err
+	}
+	for what, n := range map[string]int{"leases": len(b.State.Leases), "records": s.Count, "files": len(b.Files)} {
 		if n > most.Records {
-			return fmt.Errorf("%w: %d %s, and %d are possible", ErrTooLarge, n, what, most.Records)
+			return nil, fmt.Errorf("%w: %d %s, and %d are possible", ErrTooLarge, n, what, most.Records)
 		}
 	}
 	size := int64(0)
-	for i, r := range b.State.Records {
-		if size += int64(len(r.Value)); len(r.Value) > most.Value {
-			return fmt.Errorf("record %d, %q: %w: %d bytes, and %d are possible", i+1, r.Key, ErrTooLarge, len(r.Value), most.Value)
-		}
-	}
 	for i, f := range b.Files {
 		if size += int64(len(f.Data)); len(f.Data) > most.Value {
-			return fmt.Errorf("file %d, %q: %w: %d bytes, and %d are possible", i+1, f.Path, ErrTooLarge, len(f.Data), most.Value)
+			return nil, fmt.Errorf("file %d, %q: %w: %d bytes, and %d are possible", i+1, f.Path, ErrTooLarge, len(f.Data), most.Value)
 		}
 	}
 	if err := checkPaths(b.Files); err != nil {
-		return err
+		return nil, err
 	}
-	if size > most.Cluster {
-		return fmt.Errorf("%w: %d bytes, and %d are possible", ErrTooLarge, size, most.Cluster)
-	}
-	return nil
+	return func(yield func(etcd.RecordState, error) bool) {
+		n := 0
+		for r, err := range records {
+			n++
+			if size += int64(len(r.Value)); err == nil {
+				err = checker.Next(r)
+			}
+			switch {
+			case err != nil:
+			case len(r.Value) > most.Value:
+				err = fmt.Errorf("record %d, %q: %w: %d bytes, and %d are possible", n, r.Key, ErrTooLarge, len(r.Value), most.Value)
+			case size > most.Cluster:
+				err = fmt.Errorf("%w: %d bytes up to record %d, and %d are possible", ErrTooLarge, size, n, most.Cluster)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}, nil
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/internal/records"
@@ -52,12 +54,15 @@ func Summarize(b *bundle.Bundle, o Opening) Summary {
 // ServeHTTP answers a GET with the cluster as a bundle, and a POST of a bundle with what
 // it holds:
 //
-//	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType
+//	GET  /kubetab/bundle?name=shop&secrets=false  bundle.MediaType: what Write writes
 //	GET  /kubetab/bundle?as=compact               bundle.MediaType: WriteCompact's
 //	GET  /kubetab/bundle?name=shop&as=manifests   application/zip: the files of Manifests
 //	POST /kubetab/bundle                          Summary, or 413 or 422 with why it is refused
 //
-// Neither changes anything. What Save says is in it, Secrets too. An engine serves it at
+// Neither changes anything. The first is for a cluster of whatever size; the other two are made
+// in memory, and answered with 507 for one that is too large for that. A body that cannot be
+// written to its end is broken off, with less than its Content-Length. What Save says is in it,
+// Secrets too. An engine serves it at
 // bundle.Path, as a non-resource URL that RBAC guards: system:masters may.
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
@@ -82,38 +87,65 @@ func (c *Cluster) serveBundle(w http.ResponseWriter, r *http.Request) {
 		}
 		options.NoSecrets = !with
 	}
-	format := bundleFormat{bundle.Extension, bundle.MediaType, bundle.Write}
+	var form func(io.Writer, *bundle.Bundle) error // of a cluster that is in memory
+	extension, mediaType := bundle.Extension, bundle.MediaType
 	switch as := query.Get("as"); as {
 	case "":
 	case "compact":
-		format.write = bundle.WriteCompact
+		form = bundle.WriteCompact
 	case "manifests":
-		format = bundleFormat{".zip", "application/zip", writeManifests}
+		form, extension, mediaType = writeManifests, ".zip", "application/zip"
 	default:
 		status.Refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf("bundle: as=%s: give compact or manifests, or nothing for a bundle", as))
 		return
 	}
-	b, err := c.Save(r.Context(), options)
-	var file bytes.Buffer // whole or not at all
-	if err == nil {
-		err = format.write(&file, b)
+	begun := false
+	begin := func(size int64) io.Writer {
+		begun = true
+		w.Header().Set("Content-Type", mediaType)
+		w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(options.Name, "cluster") + extension}))
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		return w
 	}
-	if err != nil {
+	err := c.write(r.Context(), options, form, begin)
+	switch {
+	case err == nil:
+	case begun:
+		if r.Context().Err() == nil {
+			klog.FromContext(r.Context()).Error(err, "A bundle was broken off")
+		}
+		panic(http.ErrAbortHandler) // what has been sent is no bundle
+	case errors.Is(err, bundle.ErrTooLarge):
+		message := "bundle: " + err.Error()
+		if form != nil {
+			message += ": a bundle without as= can be larger"
+		}
+		status.Refuse(w, http.StatusInsufficientStorage, reasonNoMemory, message)
+	default:
 		status.Refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "bundle: "+err.Error())
-		return
 	}
-	w.Header().Set("Content-Type", format.mediaType)
-	w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": cmp.Or(options.Name, "cluster") + format.extension}))
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(file.Bytes()) // the client has gone: nobody to tell
 }
 
-// bundleFormat is a form in which a cluster is handed out.
-type bundleFormat struct {
-	extension, mediaType string
-	write                func(io.Writer, *bundle.Bundle) error
+// reasonNoMemory is that of core.
+const reasonNoMemory metav1.StatusReason = "InsufficientStorage"
+
+// write writes the cluster in a form, or as Write does if form is nil.
+func (c *Cluster) write(ctx context.Context, o SaveOptions, form func(io.Writer, *bundle.Bundle) error, begin func(size int64) io.Writer) error {
+	if form == nil {
+		return c.Write(ctx, o, begin)
+	}
+	b, err := c.Save(ctx, o)
+	if err != nil {
+		return err
+	}
+	var file bytes.Buffer
+	if err := form(&file, b); err != nil {
+		return err
+	}
+	_, err = begin(int64(file.Len())).Write(file.Bytes())
+	return err
 }
 
 func writeManifests(w io.Writer, b *bundle.Bundle) error {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +44,7 @@ type SaveOptions struct {
 // stopped or cannot be read, when Engine.Workspace fails, and with ctx's error.
 func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, error) {
 	if c.of.Stopped() {
-		return nil, errors.New("etcd is stopped: start it first")
+		return nil, errStopped
 	}
 	store, err := c.dial()
 	if err != nil {
@@ -60,6 +62,11 @@ func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, erro
 	if state, err = withoutIdentity(state, o.NoSecrets); err != nil {
 		return nil, err
 	}
+	return c.with(state, o)
+}
+
+// with returns the bundle of a state. It fails as Engine.Workspace does.
+func (c *Cluster) with(state etcd.State, o SaveOptions) (*bundle.Bundle, error) {
 	now := time.Now()
 	b := &bundle.Bundle{
 		Kubernetes: version.Get().GitVersion,
@@ -74,12 +81,55 @@ func (c *Cluster) Save(ctx context.Context, o SaveOptions) (*bundle.Bundle, erro
 		b.Clock = bundle.Clock{Ahead: max(shown.Now.Sub(now.Round(0)), 0), Paused: shown.Paused, Speed: shown.Rate}
 	}
 	if c.of.Workspace != nil {
+		var err error
 		if b.Files, err = c.of.Workspace(); err != nil {
 			return nil, fmt.Errorf("the files of the workspace: %w", err)
 		}
 	}
 	return b, nil
 }
+
+// Write writes what Save returns as bundle.Write does, but with some megabytes of memory, and
+// up to bundle.FormatLimits: also a cluster that has filled the memory. begin is called with
+// the size of the file in bytes, and returns where the file is written to. What fails before
+// that has written nothing. What fails later leaves a part of a file, which must not look
+// whole to who reads it.
+//
+// It fails as Save and bundle.Stream.Write do.
+func (c *Cluster) Write(ctx context.Context, o SaveOptions, begin func(size int64) io.Writer) error {
+	if c.of.Stopped() {
+		return errStopped
+	}
+	store, err := c.dial()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	// Once to count the records and to find the leases, which come before the records in a
+	// file; twice for bundle.Stream.Write.
+	from, err := openReading(ctx, store.Client, 3)
+	if err != nil {
+		return fmt.Errorf("read the store: %w", err)
+	}
+	defer from.close()
+	s := bundle.Stream{Records: func() iter.Seq2[etcd.RecordState, error] { return ours(from.records(), o.NoSecrets) }}
+	used := map[int64]bool{}
+	for r, err := range s.Records() {
+		if err != nil {
+			return err
+		}
+		s.Count++
+		s.Bytes += int64(len(r.Value))
+		used[r.Lease] = true
+	}
+	if s.Bundle, err = c.with(etcd.State{Revision: from.revision, Leases: namedBy(used, from.leases)}, o); err != nil {
+		return err
+	}
+	return s.Write(begin)
+}
+
+// errStopped is returned where the store answers nobody, as after a PUT to core.EtcdPath.
+var errStopped = errors.New("etcd is stopped: start it first")
 
 const (
 	secretsPrefix    = records.Prefix + "/secrets/"
@@ -90,33 +140,62 @@ const (
 )
 
 // withoutIdentity takes out of s what belongs to one cluster alone, and all Secrets
-// if noSecrets. It fails on a Secret that cannot be read: nobody knows what is in it.
+// if noSecrets. It fails as own does.
 func withoutIdentity(s etcd.State, noSecrets bool) (etcd.State, error) {
 	kept := s.Records[:0:0]
+	used := map[int64]bool{}
 	for _, r := range s.Records {
-		switch {
-		case noSecrets && strings.HasPrefix(r.Key, secretsPrefix),
-			strings.HasPrefix(r.Key, configMapsPrefix) && strings.HasSuffix(r.Key, "/kube-root-ca.crt"),
-			r.Key == configMapsPrefix+"kube-system/extension-apiserver-authentication",
-			strings.HasPrefix(r.Key, trustPrefix):
-			continue
-		case strings.HasPrefix(r.Key, secretsPrefix):
-			value, err := withoutToken(r.Value)
-			if err != nil {
-				return etcd.State{}, fmt.Errorf("%s: %w: leave Secrets out to have a bundle without it", r.Key, err)
-			}
-			r.Value = value
+		r, is, err := own(r, noSecrets)
+		if err != nil {
+			return etcd.State{}, err
 		}
-		kept = append(kept, r)
+		if is {
+			kept = append(kept, r)
+			used[r.Lease] = true
+		}
 	}
 	s.Records = kept
-	// A lease whose last record is not in the bundle is not, either.
-	used := map[int64]bool{}
-	for _, r := range kept {
-		used[r.Lease] = true
-	}
-	s.Leases = slices.DeleteFunc(s.Leases, func(l etcd.LeaseState) bool { return !used[l.ID] })
+	s.Leases = namedBy(used, s.Leases)
 	return s, nil
+}
+
+// namedBy returns the leases that are used: one whose last record is not in the bundle is
+// not, either.
+func namedBy(used map[int64]bool, leases []etcd.LeaseState) []etcd.LeaseState {
+	return slices.DeleteFunc(leases, func(l etcd.LeaseState) bool { return !used[l.ID] })
+}
+
+// ours is withoutIdentity for records that come one after another. It yields their errors,
+// and its own.
+func ours(all iter.Seq2[etcd.RecordState, error], noSecrets bool) iter.Seq2[etcd.RecordState, error] {
+	return func(yield func(etcd.RecordState, error) bool) {
+		for r, err := range all {
+			is := true
+			if err == nil {
+				r, is, err = own(r, noSecrets)
+			}
+			if (is || err != nil) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// own returns what a bundle has of a record, and whether it has it. It fails on a Secret
+// that cannot be read: nobody knows what is in it.
+func own(r etcd.RecordState, noSecrets bool) (_ etcd.RecordState, is bool, err error) {
+	switch {
+	case noSecrets && strings.HasPrefix(r.Key, secretsPrefix),
+		strings.HasPrefix(r.Key, configMapsPrefix) && strings.HasSuffix(r.Key, "/kube-root-ca.crt"),
+		r.Key == configMapsPrefix+"kube-system/extension-apiserver-authentication",
+		strings.HasPrefix(r.Key, trustPrefix):
+		return r, false, nil
+	case strings.HasPrefix(r.Key, secretsPrefix):
+		if r.Value, err = withoutToken(r.Value); err != nil {
+			return r, false, fmt.Errorf("%s: %w: leave Secrets out to have a bundle without it", r.Key, err)
+		}
+	}
+	return r, true, nil
 }
 
 // withoutToken returns the record of a Secret without the token of a service account.

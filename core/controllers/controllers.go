@@ -338,7 +338,9 @@ func (c *Controllers) context(ctx context.Context, held *informerset.Held) (app.
 func Names() []string {
 	var all []string
 	for _, row := range table {
-		all = append(all, row.name)
+		if !row.cloud {
+			all = append(all, row.name)
+		}
 	}
 	return all
 }

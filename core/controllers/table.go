@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	cloudnames "k8s.io/cloud-provider/names"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
 )
@@ -22,13 +23,15 @@ type controller struct {
 	early bool
 	// identity marks those that need Config.Identity.
 	identity bool
+	// cloud marks those of a cloud-controller-manager, which kube-controller-manager does not have.
+	cloud bool
 	// absent says why a controller is not here at all.
 	absent string
 	// note says what is particular about it.
 	note string
 }
 
-// table is every controller of kube-controller-manager v1.37, in the order in
+// table is every controller of kube-controller-manager v1.37, and one of clouds, in the order in
 // which they are built: those that look at every kind come last, to share the
 // informers that the others have asked for. A test compares it with upstream's
 // own list.
@@ -76,6 +79,7 @@ var table = []controller{
 	{name: names.TokenCleanerController, descriptor: newTokenCleanerControllerDescriptor, note: "off by default upstream: it is for joining nodes"},
 	{name: names.ValidatingAdmissionPolicyStatusController, build: (*Controllers).policyStatus, note: "ours constructs it: upstream's constructor makes the OpenAPI definitions of all types before any policy exists"},
 	{name: names.NamespaceController, descriptor: newNamespaceControllerDescriptor},
+	{name: cloudnames.ServiceLBController, aliases: []string{"service"}, build: (*Controllers).balancer, cloud: true, note: "a cloud-controller-manager's, with a cloud of ours: load balancers have addresses of 172.18.255.0/24"},
 
 	{name: names.ResourceQuotaController, descriptor: newResourceQuotaControllerDescriptor},
 	{name: names.GarbageCollectorController, descriptor: newGarbageCollectorControllerDescriptor},

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
@@ -39,7 +40,7 @@ func (c *Controllers) volumeBinder() app.ControllerConstructor {
 		binder, err := persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
 			KubeClient:                client,
 			SyncPeriod:                settings.PVClaimBinderSyncPeriod.Duration,
-			VolumePlugins:             []volume.VolumePlugin{provisioner{}},
+			VolumePlugins:             []volume.VolumePlugin{provisioner{}, minikubes{}},
 			VolumeInformer:            core.PersistentVolumes(),
 			ClaimInformer:             core.PersistentVolumeClaims(),
 			ClassInformer:             shared.InformerFactory.Storage().V1().StorageClasses(),
@@ -53,7 +54,16 @@ func (c *Controllers) volumeBinder() app.ControllerConstructor {
 		if err := c.ensureStorage(ctx); err != nil {
 			return nil, err
 		}
-		return loop{name, binder.Run}, nil
+		protects, err := newDeletionProtection(client, core.PersistentVolumes())
+		if err != nil {
+			return nil, err
+		}
+		return loop{name, func(ctx context.Context) {
+			var both wait.Group
+			both.StartWithContext(ctx, protects.run)
+			binder.Run(ctx)
+			both.Wait()
+		}}, nil
 	}
 }
 
@@ -140,6 +150,15 @@ func (provisioner) GetAccessModes() []corev1.PersistentVolumeAccessMode {
 func (provisioner) NewProvisioner(_ klog.Logger, options volume.VolumeOptions) (volume.Provisioner, error) {
 	return provision{options}, nil
 }
+
+// minikubes is the provisioner under the name that StorageClasses of Kubernetes' documentation have, which is minikube's.
+type minikubes struct{ provisioner }
+
+// GetPluginName is the provisioner of a StorageClass.
+func (minikubes) GetPluginName() string { return "k8s.io/minikube-hostpath" }
+
+// CanSupport says that no volume is its: those that it makes are the other's.
+func (minikubes) CanSupport(*volume.Spec) bool { return false }
 
 type provision struct{ volume.VolumeOptions }
 

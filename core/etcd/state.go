@@ -111,27 +111,55 @@ func checkSize(ctx context.Context, client *clientv3.Client, prefix string, most
 // Check says what no store can hold: a key twice or out of order, a revision that is
 // not between the first write and s.Revision, a lease that is not there.
 func (s State) Check() error {
+	c, err := s.Checker()
+	if err != nil {
+		return err
+	}
+	for _, r := range s.Records {
+		if err := c.Next(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Checker is Check for records that come one after another.
+type Checker struct {
+	newest int64
+	leases map[int64]bool
+	n      int    // of records that have been checked
+	last   string // key
+}
+
+// Checker returns one for a state with the revision and the leases of s, whose records
+// it does not look at. It fails as Check does.
+func (s State) Checker() (*Checker, error) {
 	if s.Revision < firstRev {
-		return fmt.Errorf("revision %d: an empty store is at %d", s.Revision, firstRev)
+		return nil, fmt.Errorf("revision %d: an empty store is at %d", s.Revision, firstRev)
 	}
 	leases := map[int64]bool{}
 	for _, l := range s.Leases {
 		switch {
 		case l.ID <= 0 || leases[l.ID]:
-			return fmt.Errorf("lease %d: it is there twice, or is no number of a lease", l.ID)
+			return nil, fmt.Errorf("lease %d: it is there twice, or is no number of a lease", l.ID)
 		case l.TTL < minLeaseTTL || l.TTL > maxLeaseTTL:
-			return fmt.Errorf("lease %d: a time to live of %d s", l.ID, l.TTL)
+			return nil, fmt.Errorf("lease %d: a time to live of %d s", l.ID, l.TTL)
 		}
 		leases[l.ID] = true
 	}
-	for i, r := range s.Records {
-		if err := r.check(s.Revision, leases); err != nil {
-			return fmt.Errorf("record %d, %q: %w", i+1, r.Key, err)
-		}
-		if i > 0 && s.Records[i-1].Key >= r.Key {
-			return fmt.Errorf("record %d, %q: it follows %q, and records are sorted by key", i+1, r.Key, s.Records[i-1].Key)
-		}
+	return &Checker{newest: s.Revision, leases: leases}, nil
+}
+
+// Next checks the next record, whose value it does not look at. It fails as Check does.
+func (c *Checker) Next(r RecordState) error {
+	c.n++
+	if err := r.check(c.newest, c.leases); err != nil {
+		return fmt.Errorf("record %d, %q: %w", c.n, r.Key, err)
 	}
+	if c.n > 1 && c.last >= r.Key {
+		return fmt.Errorf("record %d, %q: it follows %q, and records are sorted by key", c.n, r.Key, c.last)
+	}
+	c.last = r.Key
 	return nil
 }
 

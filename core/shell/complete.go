@@ -12,6 +12,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
+	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/completion"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -22,15 +23,29 @@ func (k *session) complete(ctx context.Context, before string) (all []tty.Candid
 	words, last := completion.Split(before)
 	here := completion.Shell{Dir: k.runner.Dir, Home: k.shell.config.Home, ReadDir: os.ReadDir}
 	if completion.IsCommand(words, last) {
-		here.Programs = slices.Concat(slices.Collect(maps.Keys(programs)), slices.Collect(maps.Keys(k.runner.Funcs)), k.aliases.names())
+		here.Programs = slices.Concat(slices.Collect(maps.Keys(programs)), slices.Collect(maps.Keys(k.runner.Funcs)), bash.AliasNames(k.runner))
 		return here.Commands(last)
 	}
-	if words = k.aliases.resolve(words); len(words) > 0 && words[0] == "kubectl" && !last.Redirect {
+	if words = k.resolve(words); len(words) > 0 && words[0] == "kubectl" && !last.Redirect {
 		if all, replaces, ok := k.completeKubectl(ctx, here, words[1:], last); ok {
 			return all, replaces
 		}
 	}
 	return here.Files(last)
+}
+
+// resolve puts the words of an alias in its place, if the first of words is one.
+func (k *session) resolve(words []string) []string {
+	seen := map[string]bool{}
+	for len(words) > 0 && !seen[words[0]] {
+		alias, ok := bash.Alias(k.runner, words[0])
+		if !ok {
+			break
+		}
+		seen[words[0]] = true
+		words = slices.Concat(alias, words[1:])
+	}
+	return words
 }
 
 // Bits of cobra.ShellCompDirective.
@@ -69,7 +84,7 @@ func (k *session) completeKubectl(ctx context.Context, here completion.Shell, wo
 		lines = lines[len(lines)-1:] // what is listed is no candidate
 	}
 	for _, text := range lines[:len(lines)-1] {
-		if text = completion.Plain(text); text == "" || strings.HasPrefix(text, "_activeHelp_ ") || !strings.HasPrefix(text, last.Text) {
+		if text = tty.Plain(text); text == "" || strings.HasPrefix(text, "_activeHelp_ ") || !strings.HasPrefix(text, last.Text) {
 			continue
 		}
 		all = append(all, tty.Candidate{Text: text, Open: directive&directiveNoSpace != 0 || strings.HasSuffix(text, "=")})

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -8,7 +9,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
@@ -79,6 +83,17 @@ func (s *Shell) Edit(ctx context.Context, id, path string) error {
 	}
 }
 
+// pageEditors are the editors for which the page's stands.
+var pageEditors = map[string]bool{"vi": true, "vim": true, "nvim": true, "nano": true, "emacs": true, "code": true, "edit": true, "pico": true, "micro": true}
+
+// editor is what kubectl edits with, when the user's own is that: the page's editor, or a command such as sed -i.
+func (k *session) editor(own string) string {
+	if words := strings.Fields(own); len(words) > 0 && !pageEditors[path.Base(words[0])] {
+		return own
+	}
+	return editorName + " " + k.id
+}
+
 // editFile is vi and its like: each opens the page's editor.
 func (k *session) editFile(c *coreutils.Call) int {
 	if len(c.Args) == 0 {
@@ -91,16 +106,29 @@ func (k *session) editFile(c *coreutils.Call) int {
 }
 
 // LaunchEditor is for kubectl's package editor: args are the words of
-// KUBE_EDITOR or EDITOR, and path the file. Errors: as Edit.
+// KUBE_EDITOR or EDITOR, and path the file. Errors: as Edit, and where a command that edits fails, what that says.
 func (s *Shell) LaunchEditor(args []string, path string) error {
-	id := ""
-	if own := strings.Fields(kubectl.Variable("KUBE_EDITOR")); len(own) > 0 {
-		args = own // those of the process may be another terminal's
+	own := kubectl.Variable("KUBE_EDITOR") // those of the process may be another terminal's
+	if own == "" {
+		own = strings.Join(args, " ")
 	}
-	if len(args) > 1 && args[0] == editorName {
-		id = args[1]
+	words := strings.Fields(own)
+	if len(words) == 0 || words[0] == editorName {
+		return s.Edit(s.ctx, strings.Join(words[min(len(words), 1):], " "), path)
 	}
-	return s.Edit(s.ctx, id, path)
+	file, err := syntax.Quote(path, syntax.LangBash)
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	editing, err := s.newSession("", nil, nil, strings.NewReader(""), &said, &said, nil, nil)
+	if err != nil {
+		return err
+	}
+	if code, _ := editing.run(kubectl.Context(), own+" "+file); code != 0 {
+		return fmt.Errorf("%s: exit status %d\n%s", own, code, said.String())
+	}
+	return nil
 }
 
 // finishEdit is POST /kubetab/edits/{token} {"saved": bool}.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -81,7 +82,12 @@ func (f files) Rename(from, to string) error {
 	defer f.writing.RUnlock()
 	return os.Rename(from, to)
 }
-func (files) Chmod(name string, perm fs.FileMode) error { return os.Chmod(name, perm) }
+func (files) Chmod(name string, mode fs.FileMode) error { return os.Chmod(name, mode) }
+
+// Chown fails: the terminal's files are of one user, who is nobody else.
+func (files) Chown(name string, _, _ int64) error {
+	return &fs.PathError{Op: "chown", Path: name, Err: syscall.EPERM}
+}
 
 func (files) Remove(name string, all bool) error {
 	if _, err := os.Lstat(name); err != nil {

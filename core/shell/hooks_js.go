@@ -9,9 +9,12 @@ import (
 	"os"
 
 	"github.com/moby/term"
+	"k8s.io/kubectl/pkg/cmd/portforward"
+	"k8s.io/kubectl/pkg/cmd/proxy"
 	"k8s.io/kubectl/pkg/cmd/util/editor"
 	"k8s.io/utils/exec"
 
+	"github.com/kubetab/kubetab/core/shell/kubectl"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -27,6 +30,7 @@ func (s *Shell) hook() {
 		return nil // not a nil *TTY
 	}
 	editor.LaunchHook = s.LaunchEditor
+	portforward.Context, proxy.Context = kubectl.Context, kubectl.Context
 	exec.Programs = processes{s.disk()}
 	http.DefaultTransport.(*http.Transport).DialContext = dial // of kubectl apply -f https://...
 }

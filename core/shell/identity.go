@@ -18,8 +18,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubetab/kubetab/core/people"
-	"github.com/kubetab/kubetab/internal/unix/completion"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // accountPrefix begins the user names of service accounts.
@@ -223,7 +223,7 @@ func (k *session) prompt() string {
 	}
 	who := ""
 	if context := k.actingAs(); context != "" {
-		who = fmt.Sprintf("\x1b[1;33m(%s)\x1b[0m ", completion.Plain(context))
+		who = fmt.Sprintf("\x1b[1;33m(%s)\x1b[0m ", tty.Plain(context))
 	}
-	return who + "\x1b[1;34m" + completion.Plain(dir) + "\x1b[0m $ "
+	return who + "\x1b[1;34m" + tty.Plain(dir) + "\x1b[0m $ "
 }

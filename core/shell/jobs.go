@@ -195,3 +195,6 @@ func (k *session) kill(c *coreutils.Call) int {
 	}
 	return code
 }
+
+// pkill is also pgrep and killall, among what the shells of this machine have in the background.
+func (k *session) pkill(c *coreutils.Call) int { return bash.Pkill(c, k.processes.Processes(), true) }

@@ -48,8 +48,18 @@ func TestJobs(t *testing.T) {
 	// Within functions, loops and scripts, too.
 	s.types("f() { sleep 60 & kill $!; wait $!; echo f$? $!; }; f; for i in 1 2; do sleep 60 & done; kill $!; wait $!; echo l$?; kill %1\r")
 	s.sees(`(?s)\nf143 1006\nl143\n.*~ \$ $`)
+	// bash is a process of its own, and so takes a number.
 	s.types("bash -c 'sleep 60 & p=$!; trap \"kill $p; wait $p; echo s\\$? $p\" EXIT; sleep 60 & kill $(jobs -p | tail -n 1); wait -n; echo n$?'\r")
-	s.sees(`(?s)\nn143\ns143 1009\n.*~ \$ $`)
+	s.sees(`(?s)\nn143\ns143 1010\n.*~ \$ $`)
+}
+
+// TestJobsByName: pgrep, pkill and killall find what runs in the background.
+func TestJobsByName(t *testing.T) {
+	s := sit(t)
+	s.types("sleep 61 & sleep 62 &\r")
+	s.sees(`(?s)\[2\] 1002\n.*~ \$ $`)
+	s.types("pgrep sleep; pgrep -fa 62; pkill -f 'sleep 61'; wait %1; echo a$?; killall sleep; wait %2; echo b$?; killall sleep; echo c$?\r")
+	s.sees(`(?s)\n1001\n1002\n1002 sleep 62.*\na143\n.*b143\n.*sleep: no process found\nc1\n`)
 }
 
 // TestSubstitutionInJob: what <(command) is in a job is there as long as the job,

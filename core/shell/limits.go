@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubetab/kubetab/internal/absent"
@@ -27,7 +28,9 @@ const (
 )
 
 var (
-	errNoMemory    = errors.New("cannot allocate memory")
+	errNoMemory = errors.New("cannot allocate memory")
+	// kubectlAdvice is said of a line that has run kubectl, after errNoMemory.
+	kubectlAdvice  = "kubectl: these objects take more memory at once than a line may: ask for some of them, by name or label; kubectl delete of all of them, or of their namespace, makes room"
 	errSubstituted = fmt.Errorf("xrealloc: cannot allocate %d bytes", 2*mostSubstituted)
 )
 
@@ -36,6 +39,7 @@ type budget struct {
 	began  time.Time
 	end    func(error) // says why, once
 	memory *coreutils.Memory
+	asks   atomic.Int32 // kubectls that are running
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -54,7 +58,11 @@ func withBudget(ctx context.Context, errs io.Writer) (bounded context.Context, d
 	b.end = func(err error) {
 		once.Do(func() {
 			cancel(err)
-			fmt.Fprintf(errs, "bash: %v\n", err)
+			text := fmt.Sprintf("bash: %v\n", err)
+			if errors.Is(err, errNoMemory) && b.asks.Load() > 0 {
+				text += kubectlAdvice + "\n"
+			}
+			fmt.Fprint(errs, text)
 		})
 	}
 	ctx, b.memory = coreutils.WithMemory(ctx, func() {
@@ -113,6 +121,16 @@ func (k *session) dropLarge(ctx context.Context) {
 			fmt.Fprintf(k.stderr, "bash: %s: %v\n", name, err) // a readonly one stays
 		}
 	}
+}
+
+// asking notes that a kubectl runs for the line of ctx, until done is called.
+func asking(ctx context.Context) (done func()) {
+	b, _ := ctx.Value(budgetKey{}).(*budget)
+	if b == nil {
+		return func() {}
+	}
+	b.asks.Add(1)
+	return func() { b.asks.Add(-1) }
 }
 
 // ownedByLine makes the calling goroutine, and those that it starts, work for the

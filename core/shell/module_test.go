@@ -37,6 +37,28 @@ func TestModule(t *testing.T) {
 		s.types("echo $?\r")
 		s.sees(`\n0\n`)
 	})
+	t.Run("nothing at the address of a kubeconfig that is not there", func(t *testing.T) {
+		s.t = t
+		s.types("KUBECONFIG=/none kubectl get pods\r")
+		s.sees(`The connection to the server localhost:8080 was refused - did you specify the right host or port\?`)
+	})
+	t.Run("what listens ends with its command", func(t *testing.T) {
+		s.t = t
+		for range 2 { // the port is free again
+			s.types("kubectl port-forward deployment/web 8301:80\r")
+			s.sees(`Forwarding from 127.0.0.1:8301 -> 80\n`)
+			s.types("\x03")
+			s.sees(`~ \$ $`)
+			s.types("kubectl proxy --port=8302 &\r")
+			s.sees(`Starting to serve on 127.0.0.1:8302\n`)
+			s.types("curl -s localhost:8302/readyz; kill %1; wait\r")
+			s.sees(`(?s)ok.*~ \$ $`)
+		}
+		s.types("curl localhost:8301; curl localhost:8302; echo over\r")
+		if text := s.sees(`\nover\n`); strings.Count(text, "Failed to connect") != 2 {
+			t.Errorf("something listens still: %s", text)
+		}
+	})
 	t.Run("logs say which Pod they are of", func(t *testing.T) {
 		s.t = t
 		s.types("kubectl scale deployment web --replicas=2 && kubectl rollout status deployment/web; kubectl logs deployment/web | tail -1\r")

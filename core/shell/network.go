@@ -21,7 +21,8 @@ var serviceNames = map[string]bool{
 
 // RoundTrip sends a request of curl: to the cluster at its address or, as from
 // inside of a Pod, at its Service, and to what listens in the process, such as
-// kubectl proxy. The page's list of requests says that it is the terminal's.
+// kubectl proxy. What nodes and load balancers show outside of the cluster is reached, too. The page's list of requests
+// says that it is the terminal's.
 func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Kubetab-Client", requestlog.FromTerminal)
@@ -42,7 +43,32 @@ func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 			r = k.shell.cluster.Present(r, certificates)
 		}
 	}
+	if response, err := k.shell.outside(r); response != nil || err != nil {
+		return response, err
+	}
+	if !isServer {
+		r.Close = true // what listens in the process, such as kubectl proxy, is to end when it no longer does
+	}
 	return k.shell.cluster.Client().RoundTrip(r)
+}
+
+// outside sends a request to an address or a name that nodes and load balancers have. It returns neither an answer nor
+// an error for others.
+func (s *Shell) outside(r *http.Request) (*http.Response, error) {
+	host := r.URL.Hostname()
+	ip := net.ParseIP(host)
+	if s.config.Outside == nil || host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		return nil, nil
+	}
+	to := r.Clone(r.Context())
+	to.Header.Del("Kubetab-Client")
+	response, err := s.config.Outside.RoundTrip(to)
+	if err != nil {
+		if unknown, _ := coreutils.Lost(err); unknown {
+			return nil, nil
+		}
+	}
+	return response, err
 }
 
 // authority asks the cluster of r, as the terminal's administrator, for the CA

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,10 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"mvdan.cc/sh/v3/expand"
+
 	"github.com/kubetab/kubetab/core/shell/kubectl"
 	"github.com/kubetab/kubetab/internal/unix/awk"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/openssl"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
@@ -22,12 +26,13 @@ var programs map[string]func(*session, *coreutils.Call) int
 func init() {
 	// Assigned here because programs run programs.
 	programs = map[string]func(*session, *coreutils.Call) int{
-		"kubectl": (*session).kubectl, "jq": jq, "awk": func(_ *session, c *coreutils.Call) int { return awk.Command(c) }, "diff": diff, "watch": (*session).watch, "history": (*session).showHistory,
+		"kubectl": (*session).kubectl, "jq": jq, "awk": func(_ *session, c *coreutils.Call) int { return awk.Command(c) }, "diff": diff,
+		"openssl": func(_ *session, c *coreutils.Call) int { return openssl.Command(c) }, "watch": (*session).watch, "history": (*session).showHistory,
 		"clear": (*session).clear, "help": help, "bash": (*session).bash, "sh": (*session).bash,
 		"vi": (*session).editFile, "vim": (*session).editFile, "nano": (*session).editFile, "edit": (*session).editFile,
 		"node":   (*session).node,
 		"whoami": whoami, "hostname": hostname, "uname": uname, "id": id,
-		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill,
+		"jobs": (*session).listJobs, "fg": (*session).foreground, "bg": (*session).resume, "kill": (*session).kill, "pkill": (*session).pkill, "pgrep": (*session).pkill, "killall": (*session).pkill,
 		bash.Spool: (*session).spool,
 	}
 }
@@ -38,11 +43,25 @@ func (k *session) kubectl(c *coreutils.Call) int {
 	if name := k.contextName(); name != "" {
 		args = append([]string{"--context=" + name}, args...)
 	}
-	env := map[string]string{"KUBE_EDITOR": editorName + " " + k.id}
+	env := map[string]string{}
 	for _, v := range c.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		env[name] = value
 	}
+	env["KUBE_EDITOR"] = k.editor(cmp.Or(env["KUBE_EDITOR"], env["EDITOR"]))
+	find := func(name string) string { return k.onPath(c.Env, c.Dir, name) }
+	file, rest, err := kubectl.Plugin(c.Args, find)
+	if err != nil {
+		fmt.Fprintln(c.Stderr, "Error:", err)
+		return 1
+	}
+	if file != "" {
+		run := *c
+		// As upstream's pluginEnvironment has it, but for the kubectl of this shell.
+		run.Env = expand.ListEnviron(append(c.Environ(), "KUBECTL_PATH="+k.Find(c.Env, c.Dir, "kubectl"))...)
+		return k.script(&run, file, file, rest)
+	}
+	defer asking(c)()
 	return k.shell.cluster.Run(c, kubectl.Command{Args: args, Dir: c.Dir, Env: env, In: c.Stdin, Out: c.Stdout, Err: c.Stderr})
 }
 
@@ -57,7 +76,7 @@ func (k *session) bash(c *coreutils.Call) int {
 		}
 		return k.sub(c, c.Args[1], zero, c.Environ(), params)
 	case len(c.Args) > 0 && !strings.HasPrefix(c.Args[0], "-"):
-		return k.script(c, c.Path(c.Args[0]), c.Args[0], c.Args[1:])
+		return k.commands(c, c.Path(c.Args[0]), c.Args[0], c.Args[1:])
 	}
 	return c.Fail("this shell runs %s -c COMMAND and %s FILE", c.Name, c.Name)
 }
@@ -159,7 +178,7 @@ Programs: %s
 
 func whoami(_ *session, c *coreutils.Call) int   { fmt.Fprintln(c.Stdout, "kubetab"); return 0 }
 func hostname(_ *session, c *coreutils.Call) int { fmt.Fprintln(c.Stdout, "kubetab"); return 0 }
-func uname(_ *session, c *coreutils.Call) int    { fmt.Fprintln(c.Stdout, "Kubetab"); return 0 }
+func uname(_ *session, c *coreutils.Call) int    { return coreutils.Uname(c, "kubetab") }
 
 func id(_ *session, c *coreutils.Call) int {
 	fmt.Fprintln(c.Stdout, "uid=1000(kubetab) gid=1000(kubetab) groups=1000(kubetab)")

@@ -44,7 +44,6 @@ type session struct {
 	life      context.Context // of jobs: that of the terminal, or of the command line
 	jobs      *bash.Jobs
 	processes *bash.Processes // of this shell and of those that it runs
-	aliases   aliases
 
 	mu      sync.Mutex
 	context string // for kubectl; empty means the kubeconfig's
@@ -67,19 +66,22 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
+	number := firstProcess
 	if processes == nil {
 		processes = bash.NewProcesses(firstProcess)
+	} else {
+		number = processes.Number()
 	}
 	k := &session{shell: s, tty: t, stdin: stdin, stdout: stdout, stderr: stderr, jobs: processes.Jobs(), processes: processes}
 	if env == nil {
 		env = []string{
-			"HOME=" + s.config.Home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color",
+			"HOME=" + s.config.Home, "PATH=" + s.searchPath(), "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color",
 			"KUBECONFIG=" + s.kubeconfig(), "TMPDIR=" + s.config.Temp,
 		}
 	}
 	runner, err := bash.New(bash.Config{
 		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
-		Call: k.call, Exec: k.exec, Find: k.Find, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs,
+		Call: k.call, Exec: k.exec, Find: k.Find, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs, Now: realClock.Now, Number: func() int { return number },
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := s.disk().Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
@@ -110,7 +112,11 @@ func (k *session) run(ctx context.Context, script string) (code int, stays bool)
 func (k *session) runLines(ctx context.Context, script string) (code int, stays bool) {
 	file, err := parse(script, "", bash.VariablesOf(k.runner))
 	if err != nil {
-		fmt.Fprintf(k.stderr, "bash: %s\n", syntaxError(err))
+		message := "bash: " + syntaxError(err)
+		if begun := bash.Begun(script, err, message); begun != "" {
+			return k.runLines(ctx, begun)
+		}
+		fmt.Fprintln(k.stderr, message)
 		return 2, true
 	}
 	defer k.shell.files.changed()
@@ -249,10 +255,6 @@ func (k *session) call(ctx context.Context, args []string) ([]string, error) {
 		if stdin := k.input(ctx); hc.Stdin == nil && stdin != nil {
 			return coreutils.Read(hc.Stderr, stdin, args), nil
 		}
-	case "alias", "unalias":
-		if !bash.InJob(ctx) {
-			k.aliases.note(args)
-		}
 	case "kill", "fg", "bg", "jobs", "history":
 		return append([]string{"/usr/bin/" + args[0]}, args[1:]...), nil
 	}
@@ -369,28 +371,28 @@ func (k *session) command(c *coreutils.Call, asked string) int {
 	if f := coreutils.Lookup(c.Name); f != nil {
 		return f(c)
 	}
+	if bash.Programs[c.Name] { // by its path, such as /bin/echo
+		return k.Run(c, c.Environ(), append([]string{c.Name}, c.Args...))
+	}
 	if strings.Contains(asked, "/") {
 		return k.script(c, c.Path(asked), asked, c.Args)
 	}
+	if file := k.onPath(c.Env, c.Dir, asked); file != "" {
+		return k.script(c, file, asked, c.Args)
+	}
 	fmt.Fprintf(c.Stderr, "bash: %s: command not found\n", asked)
 	return 127
-}
-
-// script runs a file of commands.
-func (k *session) script(c *coreutils.Call, name, asked string, args []string) int {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		fmt.Fprintf(c.Stderr, "bash: %s: %s\n", asked, coreutils.Reason(err))
-		return 127
-	}
-	return k.sub(c, string(text), asked, c.Environ(), args)
 }
 
 // sub runs a script in a shell of its own, with the call's streams.
 func (k *session) sub(c *coreutils.Call, text, zero string, env, params []string) int {
 	file, err := bash.Parse(text, zero, nil)
 	if err != nil {
-		fmt.Fprintf(c.Stderr, "%s: %s\n", zero, syntaxError(err))
+		message := zero + ": " + syntaxError(err)
+		if begun := bash.Begun(text, err, message); begun != "" {
+			return k.sub(c, begun, zero, env, params)
+		}
+		fmt.Fprintln(c.Stderr, message)
 		return 2
 	}
 	child, err := k.shell.newSession(c.Dir, nil, k.processes, c.Stdin, c.Stdout, c.Stderr, env, params)
@@ -416,9 +418,9 @@ func (k *session) Clock() clock.WithTickerAndDelayedExecution { return realClock
 
 func (k *session) Go(f func()) { go f() }
 
-func (k *session) Find(name string) string {
+func (k *session) Find(env expand.Environ, dir, name string) string {
 	if programs[name] == nil && coreutils.Lookup(name) == nil {
-		return ""
+		return k.onPath(env, dir, name)
 	}
 	return "/usr/bin/" + name
 }

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/core/shell/kubectl"
@@ -24,9 +26,15 @@ type Config struct {
 	// Home is the folder of the learner's files, and Temp that of temporary
 	// ones. Both are made when they are first needed.
 	Home, Temp string
+	// OwnsFiles says that all files are the shell's, as in a tab: the folders of the PATH are made, too, for what the
+	// learner installs there. Elsewhere those that are not below Home and Temp have the machine's programs.
+	OwnsFiles bool
 	// Listener is where kubectl and curl find the API. Its address stands in the
 	// kubeconfig.
 	Listener net.Listener
+	// Outside brings requests to what the cluster shows outside of itself: core.Engine.Outside. Nil means that
+	// nothing does.
+	Outside http.RoundTripper
 	// Node runs node and returns its exit code, 130 when ctx has ended. Nil has
 	// the page of the terminal run the file.
 	Node func(ctx context.Context, c NodeCommand) int
@@ -94,8 +102,19 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host" + nothingElse, Name: host, IsNotFound: true}}
 	}
 	var d net.Dialer
-	return d.DialContext(ctx, network, address)
+	conn, err := d.DialContext(ctx, network, address)
+	if err != nil && strings.HasSuffix(err.Error(), syscall.ECONNREFUSED.Error()) {
+		// On js this is a text alone, and in other words. kubectl looks for these, and asks then whether the address is right.
+		err = &net.OpError{Op: "dial", Net: network, Err: refused{}}
+	}
+	return conn, err
 }
+
+// refused is ECONNREFUSED in the words that Linux has for it.
+type refused struct{}
+
+func (refused) Error() string        { return "connect: connection refused" }
+func (refused) Is(target error) bool { return target == syscall.ECONNREFUSED }
 
 // nothingElse says why documentation's `kubectl apply -f https://...` finds nothing, and what does.
 const nothingElse = ": only the cluster can be reached from here. Paste the text of the file: kubectl apply -f - <<'EOF'"
@@ -128,7 +147,11 @@ func (s *Shell) Close() error {
 // a tab are gone when its engine is restarted, and those who were here before
 // may have removed some.
 func (s *Shell) prepare() error {
-	for _, dir := range []string{s.config.Home, s.config.Temp, filepath.Dir(s.kubeconfig())} {
+	folders := []string{s.config.Home, s.config.Temp, filepath.Dir(s.kubeconfig())}
+	if s.config.OwnsFiles {
+		folders = append(folders, filepath.SplitList(systemPath)...)
+	}
+	for _, dir := range folders {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("prepare the files of the terminal: %w", err)
 		}

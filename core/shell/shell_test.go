@@ -72,7 +72,7 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	shared.shell, err = shell.New(shell.Config{
-		API: shared.engine.Handler(), Tokens: shared.tokens, Listener: listener, Home: shared.home, Temp: filepath.Join(root, "tmp"),
+		API: shared.engine.Handler(), Tokens: shared.tokens, Listener: listener, Home: shared.home, Temp: filepath.Join(root, "tmp"), Outside: shared.engine.Outside(),
 	})
 	if err != nil {
 		return 1, err

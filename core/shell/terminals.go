@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubetab/kubetab/internal/absent"
 	"github.com/kubetab/kubetab/internal/unix/bash"
-	"github.com/kubetab/kubetab/internal/unix/completion"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 	tty "github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -81,7 +80,7 @@ func (s *Shell) newTerminal(body terminalRequest) (*terminal, error) {
 		t.tty.Close()
 		return nil, err
 	}
-	t.session, t.offer = k, completion.Plain(body.Offer)
+	t.session, t.offer = k, tty.Plain(body.Offer)
 	k.history = body.History[max(0, len(body.History)-mostHistory):]
 	s.mu.Lock()
 	s.last++

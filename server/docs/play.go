@@ -170,7 +170,7 @@ func sitDown(ctx context.Context, from *bundle.Bundle) (_ *player, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.shell, err = shell.New(shell.Config{API: p.engine.Handler(), Tokens: tokens, Listener: listener, Home: p.home, Temp: temp})
+	p.shell, err = shell.New(shell.Config{API: p.engine.Handler(), Tokens: tokens, Listener: listener, Home: p.home, Temp: temp, Outside: p.engine.Outside()})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}

@@ -141,7 +141,7 @@ func (d *Desk) open() error {
 		return err
 	}
 	c := d.cluster
-	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(d.dir, "tmp"), Listener: listener, Node: node("http://" + listener.Addr().String())})
+	d.shell, err = shell.New(shell.Config{API: c.engine.Handler(), Tokens: c.tokens, Home: d.home, Temp: filepath.Join(d.dir, "tmp"), Listener: listener, Outside: c.engine.Outside(), Node: node("http://" + listener.Addr().String())})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -13,8 +13,11 @@ const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const snapshot = join(built, 'kubetab.snapshot');
 const skip = (!existsSync(snapshot) && 'there is no snapshot') || (!existsSync('/proc/self/schedstat') && 'the system does not tell for how long threads run');
 
-/** How long the thread may be held at once, in ms of the thread: 50 on a quiet machine, and what compiles or collects garbage. */
-const MOST = 200;
+/**
+ * How long the thread may be held at once, in ms of the thread. On a quiet machine it is what is promised; beside other work, V8
+ * compiles and collects in the midst of it.
+ */
+const MOST = process.env.KUBETAB_TIMING === '1' ? 50 : 200;
 
 /** The engine that the tests share. */
 let engine;

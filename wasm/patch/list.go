@@ -120,7 +120,19 @@ var patches = []patch{
 		module: "k8s.io/kubectl", file: "pkg/cmd/plugin.go",
 		sha256: "b56c0d96d6a3be4ec81fedc806ad78e27a3971246bd4a386dd8038092bc7ff21",
 		diff:   true,
-		why:    "syscall.Exec of a plugin does not exist on js",
+		why:    "syscall.Exec of a plugin does not exist on js, nor os.Executable",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/cmd/portforward/portforward.go",
+		sha256: "55b86f871aad72d010a74ca2ed50179f85fea71d83122291c9c5e1ae880b9fba",
+		diff:   true,
+		why:    "ends with a signal to the process; in the tab that is the command's context",
+	},
+	{
+		module: "k8s.io/kubectl", file: "pkg/cmd/proxy/proxy.go",
+		sha256: "2ffa3814ac8e0fe1112e02909b8041d4ac0c2525d3c05e3e48a66f1397f4f99f",
+		diff:   true,
+		why:    "listens for as long as the process lives; in the tab that is the command's context",
 	},
 	{
 		module: "k8s.io/kubectl", file: "pkg/cmd/util/editor/launcher_others.go",
@@ -361,6 +373,12 @@ var patches = []patch{
 		sha256: "556bdcf7743dc7be1c7c6bef9f95b968879c152696a4fa96afb6b6c48e2f45e9",
 		diff:   true,
 		why:    "finds a function by its number, which on wasm is its place in the function table, instead of through the 37 MB above (works with the stock linker, too); and what is known of functions may be in two places, or come later, see wasm/split/tables.go",
+	},
+	{
+		module: std, file: "runtime/timestub.go",
+		sha256: "0f4200ad6f00e786bfab7251705bc87d658ba6bf2645f5b7decb413fb0887ca8",
+		diff:   true,
+		why:    "the host's clock has milliseconds, and upstream names events by their nanosecond: two of one object in a millisecond were one",
 	},
 	{
 		module: std, file: "runtime/traceback.go",

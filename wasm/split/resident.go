@@ -51,6 +51,7 @@ var byLoad = []string{
 	"k8s.io/client-go/tools/cache.", "k8s.io/client-go/util/workqueue.", "k8s.io/client-go/rest.",
 	"k8s.io/apimachinery/pkg/util/wait.", "k8s.io/apimachinery/pkg/watch.", "k8s.io/apiserver/pkg/storage/etcd3.",
 	"sort.",
+	"k8s.io/kubernetes/pkg/kubelet/network/dns.", // each Pod
 }
 
 func isByLoad(symbol string) bool {
@@ -61,7 +62,7 @@ func isByLoad(symbol string) bool {
 	return !hasArguments && hasPrefix(name, byLoad)
 }
 
-func isAlways(symbol string) bool { return hasPrefix(symbol, always) }
+func isAlways(symbol string) bool { return hasPrefix(symbol, always) && !isSeldom(symbol) }
 
 func isOwn(symbol string) bool { return hasPrefix(symbol, []string{own}) }
 
@@ -73,9 +74,9 @@ func hasPrefix(symbol string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
 }
 
-// seldom are the packages of which no function is in the engine: each brings bytes
-// that come with the rest, see wasm/patch.
-var seldom = []string{"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi/"}
+// seldom are the packages of which no function is in the engine, nor comes soon: one whose functions bring bytes that come
+// with the rest, see wasm/patch, and a large program of this project that few call.
+var seldom = []string{"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi/", own + "kubetab/internal/unix/openssl."}
 
 func isSeldom(symbol string) bool {
 	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })

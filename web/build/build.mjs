@@ -33,9 +33,9 @@ import {
   createGzip,
   gzipSync,
 } from 'node:zlib';
-import { build } from 'vite';
+import { build, minifySync } from 'vite';
 import { headersFile, metaPolicy, originsIn } from '../headers/headers.mjs';
-import { libraryConfig, pageConfig, serviceWorkerConfig } from './config.mjs';
+import { libraryConfig, pageConfig, serviceWorkerConfig, TARGET } from './config.mjs';
 import { faultsOf, LARGEST, list, TARGETS } from './layout.mjs';
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -191,15 +191,26 @@ async function workerScript() {
   return workers[0];
 }
 
-/** Tells early.js what the engine worker's script is called in this build, and which lessons there are. */
+/**
+ * Tells early.js what the engine worker's script is called in this build, and which lessons there are, and makes it and
+ * embed-early.js as small as the scripts that Vite builds.
+ */
 async function tellEarly() {
   const { parts } = JSON.parse(await readFile(join(dist, 'lessons/index.json'), 'utf8'));
   const ids = parts.flatMap(({ lessons }) => lessons.map(({ id }) => id));
-  const path = join(dist, 'early.js');
-  const text = (await readFile(path, 'utf8'))
-    .replace('__WORKER__', `./${await workerScript()}`)
-    .replace('__LESSON_IDS__', ids.join(' '));
-  await writeFile(path, text);
+  const worker = `./${await workerScript()}`;
+  for (const name of ['early.js', 'embed-early.js']) {
+    const path = join(dist, name);
+    const text = (await readFile(path, 'utf8'))
+      .replace('__WORKER__', worker)
+      .replace('__LESSON_IDS__', ids.join(' '));
+    const { code, errors } = minifySync(name, text, {
+      module: false,
+      compress: { target: TARGET },
+    });
+    if (errors.length > 0) fail(`${name}: ${errors[0].message}`);
+    await writeFile(path, code);
+  }
 }
 
 /** Puts the content security policy into a document, before anything that it is about. */

@@ -81,7 +81,7 @@ const lessonShares = (shares) => ({
   },
 });
 
-const TARGET = 'es2022';
+export const TARGET = 'es2022';
 
 /**
  * @param {object} options

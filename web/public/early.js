@@ -78,4 +78,23 @@ if (window.origin === 'null') {
       document.body.append(line);
     }
   });
+} else {
+  // When the page's module or what it imports is not loaded, or throws, this script is all that runs. index.html has the
+  // sentences until the page is drawn.
+  addEventListener(
+    'error',
+    ({ target, message }) => {
+      const why = target === window ? message : target.localName === 'script' && target.src;
+      const place = document.getElementById('failed');
+      if (!place || !why) return;
+      place.hidden = false;
+      place.lastElementChild.textContent = why;
+      place.onclick = (event) => {
+        if (event.target.localName !== 'a') return;
+        event.preventDefault(); // its address is without the query and the fragment
+        location.reload();
+      };
+    },
+    true,
+  );
 }

@@ -29,18 +29,25 @@
     refuse(navigator, name, () => undefined);
   for (const name of ['SharedWorker', 'BroadcastChannel']) refuse(window, name, () => undefined);
 
-  // The page around this one waits for an answer, and here would be nothing to be seen.
+  // The page around this one waits for an answer, and here would be nothing to be seen: as in early.js.
   addEventListener(
     'error',
-    ({ target }) => {
-      if (!(target instanceof HTMLScriptElement)) return;
-      const { origin, pathname } = new URL(target.src);
-      const why = `The script ${pathname} of ${origin} could not be loaded.`;
+    ({ target, message }) => {
+      let why = message;
+      if (target.localName === 'script') {
+        const { origin, pathname } = new URL(target.src);
+        why = `The script ${pathname} of ${origin} could not be loaded.`;
+      } else if (target !== window) return;
+      const place = document.getElementById('failed');
+      if (!place) return;
       if (parent !== window) parent.postMessage({ type: 'kubetab-failed', why }, '*');
-      const line = document.createElement('p');
-      line.setAttribute('role', 'alert');
-      line.textContent = why;
-      document.body.append(line);
+      place.hidden = false;
+      place.lastElementChild.textContent = why;
+      place.onclick = (event) => {
+        if (event.target.localName !== 'a') return;
+        event.preventDefault();
+        location.reload();
+      };
     },
     true,
   );

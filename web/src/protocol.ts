@@ -180,11 +180,12 @@ export interface Ready {
  * - `full`: the browser has no room. What happens waits in memory, and is kept once there is some.
  * - `failed`: the browser's storage cannot be read or written.
  * - `deleted`: somebody has deleted the storage, as by clearing the data of the site in another tab.
+ * - `lost`: the same, and everything is being written again, because it is all in memory.
  *
  * Unless it was deleted, what was kept before is as it was. `why` is in the browser's words.
  */
 export interface Unkept {
-  readonly cause: 'full' | 'failed' | 'deleted';
+  readonly cause: 'full' | 'failed' | 'deleted' | 'lost';
   readonly why: string;
 }
 

@@ -8,26 +8,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
 )
 
 // Admit reports whether a Pod may run on the node, and why not: what a
 // kubelet checks although the scheduler has, because a Pod can be bound by
 // others. It takes the Pod's requests and host ports from the node.
 func (k *kubelet) Admit(obj *v1.Pod) (reason, message string, ok bool) {
-	if node, err := k.cluster.nodes.Get(k.name); err == nil {
+	if message := forbiddenSysctl(obj); message != "" {
+		return "SysctlForbidden", message, false
+	}
+	node, err := k.cluster.nodes.Get(k.name)
+	if err == nil {
 		if match, err := nodeaffinity.GetRequiredNodeAffinity(obj).Match(node); err == nil && !match {
 			return "NodeAffinity", "Predicate NodeAffinity failed", false
 		}
 	}
 	requests := resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{})
-	var ports []v1.ContainerPort
-	for _, c := range obj.Spec.Containers {
-		for _, port := range c.Ports {
-			if port.HostPort > 0 {
-				ports = append(ports, port)
-			}
-		}
-	}
+	ports := util.GetHostPorts(obj)
 	k.state.Lock()
 	defer k.state.Unlock()
 	if limit := k.capacity[v1.ResourcePods]; int64(len(k.admitted)) >= limit.Value() {
@@ -53,7 +52,10 @@ func (k *kubelet) Admit(obj *v1.Pod) (reason, message string, ok bool) {
 		}
 		total := used.DeepCopy()
 		total.Add(requested)
-		limit := k.capacity[name]
+		limit, own := k.capacity[name]
+		if !own && node != nil {
+			limit = node.Status.Allocatable[name] // advertised by somebody else
+		}
 		if total.Cmp(limit) > 0 {
 			value := func(q interface{ Value() int64 }, milli int64) int64 {
 				if name == v1.ResourceCPU {
@@ -65,13 +67,15 @@ func (k *kubelet) Admit(obj *v1.Pod) (reason, message string, ok bool) {
 				n, value(&requested, requested.MilliValue()), value(&used, used.MilliValue()), value(&limit, limit.MilliValue())), false
 		}
 	}
+	used := framework.HostPortInfo{}
 	for _, have := range k.ports {
-		for _, a := range have {
-			for _, b := range ports {
-				if a.HostPort == b.HostPort && a.Protocol == b.Protocol {
-					return "NodePorts", "Predicate NodePorts failed", false
-				}
-			}
+		for _, port := range have {
+			used.Add(port.HostIP, string(port.Protocol), port.HostPort)
+		}
+	}
+	for _, port := range ports {
+		if used.CheckConflict(port.HostIP, string(port.Protocol), port.HostPort) {
+			return "NodePorts", "Predicate NodePorts failed", false
 		}
 	}
 	k.admitted[obj.UID] = requests

@@ -259,15 +259,27 @@ func TestAttachIsLate(t *testing.T) {
 	c := start(t)
 	c.create(`{metadata: {name: p}, spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: [echo, hi]}]}}`)
 	c.pass("succeeded", 10*time.Second, c.phase("p", v1.PodSucceeded))
-	attach := func() (string, error) {
+	attachTo := func(pod string) (string, error) {
 		var out bytes.Buffer
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
-		err := c.executor("attach", "p", "output=1&error=1").StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
+		err := c.executor("attach", pod, "output=1&error=1").StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
 		return out.String(), err
 	}
-	if out, err := attach(); out != "" || err != nil {
-		t.Errorf("attached to a container that has just ended: %q, %v", out, err)
+	attach := func() (string, error) { return attachTo("p") }
+	// The first client hears what nobody has heard, as kubectl debug, which reads no log; kubectl run has read it.
+	for _, want := range []string{"hi\n", ""} {
+		if out, err := attach(); out != want || err != nil {
+			t.Errorf("attached to a container that has just ended: %q, %v, not %q", out, err, want)
+		}
+	}
+	c.create(`{metadata: {name: read}, spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: [echo, hi]}]}}`)
+	c.pass("succeeded", 10*time.Second, c.phase("read", v1.PodSucceeded))
+	if log := c.logs("read", ""); log != "hi\n" {
+		t.Errorf("its log is %q", log)
+	}
+	if out, err := attachTo("read"); out != "" || err != nil {
+		t.Errorf("attached to a container whose log was read: %q, %v", out, err)
 	}
 	if err := c.clock.Step(10 * time.Second); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -41,6 +42,19 @@ func (d *Dialer) DialContext(ctx context.Context, protocol, address string) (net
 		return nil, fmt.Errorf("dial %s %s: %w", protocol, address, network.ErrRefused)
 	}
 	return dial(ctx, protocol, address)
+}
+
+// RoundTrip sends a request to the cluster as from a machine outside: to node ports, host ports and load balancers. It
+// fails with what wraps network.ErrRefused, with a network.InsideError for what can be reached in the cluster alone, and
+// with an error of package os or ctx where nobody answers.
+func (d *Dialer) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	nodes := d.nodes
+	d.mu.Unlock()
+	if nodes == nil {
+		return nil, fmt.Errorf("dial tcp %s: %w", r.URL.Host, network.ErrRefused)
+	}
+	return nodes.cluster.Network.Outside().RoundTrip(r)
 }
 
 // set says which nodes there are, and how to reach them. It reports whether

@@ -39,21 +39,26 @@
 //   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
 //     to a minute. A container that waits for one starts as soon as it is there.
 //   - A back-off is reported when it begins, not again at each sync.
-//   - CPU and memory are not limited; OOMKilled and evictions for lack of memory
-//     happen when an annotation asks for them (lifecycle/annotations.go). Usage of both is
-//     made up. Files are counted: limits of ephemeral storage and of emptyDir
-//     volumes are those of upstream's eviction manager, without a container's log
+//   - CPU and memory are limited for programs alone that are there to use them, such as
+//     stress: they are in the usage, which is made up otherwise, and a container over its
+//     memory limit is OOMKilled. OOMKilled and evictions for lack of memory happen as well
+//     when an annotation asks for them (lifecycle/annotations.go). Files are counted: limits of ephemeral storage and of emptyDir
+//     volumes are those of upstream's eviction manager, with the logs of containers
 //     (lifecycle/storage.go). Volumes in memory are full at the size that a kubelet gives
-//     them, and do not count as the Pod's memory.
-//   - /metrics has a kubelet's counts of Pods and containers and the sizes of logs,
-//     /metrics/cadvisor limits, CPU and memory (scrape.go). Upstream's metrics of a
+//     them, and what a container writes there counts as its memory, but for files that are moved there.
+//   - /metrics has a kubelet's counts of Pods, containers and evictions and the sizes of logs and
+//     of volumes of claims, /metrics/cadvisor limits, CPU, memory and files (scrape.go). Upstream's metrics of a
 //     kubelet's own work, and those that need a kernel, are not there.
 //   - The files of all nodes together are limited to what the process can hold
-//     (Config.Storage), whatever the nodes report. The write that does not fit
-//     fails; no node comes under disk pressure.
-//   - NetworkPolicies, DNS settings, users and groups, seccomp and the like are
-//     accepted and have no effect. Containers speak HTTP with each other, and
-//     nothing else crosses the network; TCP ports can be probed.
+//     (Config.Storage), whatever the nodes report, because Pods may request what the
+//     documentation of Kubernetes does. The write that does not fit fails. When a tenth
+//     is left, df and the statistics tell of that as what is available, and the node
+//     whose Pods take the most comes under disk pressure and evicts (disk_pressure.go). Pods
+//     that would free next to nothing are not evicted, a kubelet under pressure admits Pods, and
+//     there are no thresholds of inodes.
+//   - Seccomp and the like are accepted and have no effect.
+//     Users and groups count for files alone. Containers speak HTTP and HTTPS with each other, and
+//     what nc says to servers of lines and datagrams; TCP ports can be probed.
 //   - A change of resources is given to a container at once, without the
 //     conditions and events of a resize.
 //   - Static Pods, device plugins, dynamic resources, image volumes' contents,

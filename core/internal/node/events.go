@@ -43,16 +43,16 @@ func newEventSink(client clientset.Interface, clock *clock.Clock) *eventSink {
 		correlator: clientrecord.NewEventCorrelatorWithOptions(clientrecord.CorrelatorOptions{Clock: clock})}
 }
 
-// add queues an event. It never blocks: when the API server does not keep up,
+// add queues an event, with annotations unless they are nil. It never blocks: when the API server does not keep up,
 // events are dropped, as client-go does.
-func (s *eventSink) add(ref *v1.ObjectReference, kind, reason, message, host string) {
+func (s *eventSink) add(ref *v1.ObjectReference, annotations map[string]string, kind, reason, message, host string) {
 	now := metav1.NewTime(s.clock.Now())
 	namespace := ref.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
 	event := &v1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%v.%x", ref.Name, now.UnixNano()), Namespace: namespace},
+		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%v.%x", ref.Name, now.UnixNano()), Namespace: namespace, Annotations: annotations},
 		InvolvedObject: *ref, Reason: reason, Message: message, Type: kind, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 		Source: v1.EventSource{Component: "kubelet", Host: host}, ReportingController: "kubelet", ReportingInstance: host,
 	}

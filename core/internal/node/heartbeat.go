@@ -13,7 +13,7 @@ import (
 )
 
 // heartbeats renews the leases of all nodes every ten seconds and writes their
-// statuses every five minutes, until ctx ends. One goroutine does it for all,
+// statuses every five minutes, and looks whether the disk is nearly full, until ctx ends. One goroutine does it for all,
 // and only the clock wakes it.
 //
 // The node lifecycle controller measures by the process's time whether leases
@@ -25,7 +25,7 @@ func (n *Nodes) heartbeats(ctx context.Context) {
 	defer next.Stop()
 	real := time.NewTimer(leasePeriod)
 	defer real.Stop()
-	written := n.clock.Now()
+	written, looked := n.clock.Now(), n.clock.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,6 +37,10 @@ func (n *Nodes) heartbeats(ctx context.Context) {
 		due := n.clock.Since(written) >= statusPeriod
 		if due {
 			written = n.clock.Now()
+		}
+		if n.clock.Since(looked) >= evictionPeriod {
+			looked = n.clock.Now()
+			n.reclaim()
 		}
 		for _, k := range n.kubelets {
 			if ctx.Err() != nil {

@@ -17,6 +17,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/kubernetes/pkg/kubelet/clustertrustbundle"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/internal/node/container"
@@ -50,7 +51,7 @@ type Config struct {
 	Capacity v1.ResourceList
 	// Storage is how many bytes the files of all nodes may take together, whatever
 	// Capacity says: they are in the memory of this process. Writes beyond it fail
-	// with ENOSPC. Zero means 1 GiB.
+	// with ENOSPC, and nodes evict when a tenth is left. Zero means 1 GiB.
 	Storage int64
 	// Dialer is how the API server reaches the kubelets and Pods. Nil means
 	// that it does not.
@@ -88,6 +89,9 @@ type Nodes struct {
 	volumes map[string]*container.File // contents of persistent volumes, by claim
 }
 
+// trustBundles is how many sets of ClusterTrustBundles are kept for Pods that ask for them again.
+const trustBundles = 64
+
 type registration struct {
 	informer cache.SharedIndexInformer
 	handle   cache.ResourceEventHandlerRegistration
@@ -123,16 +127,17 @@ func New(c Config) (*Nodes, error) {
 	n.pods, n.nodes = core.Pods().Lister(), core.Nodes().Lister()
 	n.cluster = lifecycle.Cluster{
 		Client: c.Client, Clock: n.clock, Disk: container.NewDisk(n.clock, cmp.Or(c.Storage, defaultStorage)),
-		ConfigMaps: core.ConfigMaps().Lister(), Secrets: core.Secrets().Lister(), Services: core.Services().Lister(), Claims: core.PersistentVolumeClaims().Lister(),
+		ConfigMaps: core.ConfigMaps().Lister(), Secrets: core.Secrets().Lister(), Services: core.Services().Lister(), Claims: core.PersistentVolumeClaims().Lister(), PersistentVolumes: core.PersistentVolumes().Lister(),
 		Restarts: lifecycle.NewBackOff(n.clock), Pulls: lifecycle.NewBackOff(n.clock),
 		Volume: n.persistent, Event: n.events.add, Queue: n.queue, Go: n.goWait,
 	}
 	n.cluster.Network = &network.Network{
 		Services: n.cluster.Services, Slices: c.Informers.Discovery().V1().EndpointSlices().Lister(), ConfigMaps: n.cluster.ConfigMaps,
-		API: c.API, Listening: n.listening,
+		Namespaces: core.Namespaces().Lister(), Policies: c.Informers.Networking().V1().NetworkPolicies().Lister(),
+		API: c.API, Hosts: hosts{n}, Clock: n.clock,
 	}
 	for _, informer := range []cache.SharedIndexInformer{core.Pods().Informer(), core.Nodes().Informer(), core.ConfigMaps().Informer(), core.Secrets().Informer(),
-		core.Services().Informer(), core.PersistentVolumeClaims().Informer(), c.Informers.Discovery().V1().EndpointSlices().Informer()} {
+		core.Services().Informer(), core.PersistentVolumeClaims().Informer(), core.PersistentVolumes().Informer(), c.Informers.Discovery().V1().EndpointSlices().Informer(), core.Namespaces().Informer()} { // and NetworkPolicies: nodes work where their API is turned off
 		n.synced = append(n.synced, informer.HasSynced)
 	}
 	for i := range c.Count {
@@ -161,6 +166,7 @@ func (n *Nodes) Run(ctx context.Context) error {
 		}
 	}()
 	n.cluster.Context = ctx
+	n.cluster.Trust = clustertrustbundle.NewLazyInformerManager(ctx, n.config.Client, trustBundles)
 	n.config.Informers.Start(ctx.Done())
 	n.running.Go(func() { n.events.run(ctx) })
 	if n.config.Dialer != nil {

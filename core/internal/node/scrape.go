@@ -10,7 +10,10 @@ import (
 	cadvisor "github.com/google/cadvisor/lib/container"
 	cadvisormetrics "github.com/google/cadvisor/lib/metrics"
 	cadvisorapi "github.com/google/cadvisor/lib/model"
+	"github.com/prometheus/client_golang/prometheus"
+	promcollectors "github.com/prometheus/client_golang/prometheus/collectors"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	compbasemetrics "k8s.io/component-base/metrics"
 	resourcehelper "k8s.io/component-helpers/resource"
@@ -19,8 +22,10 @@ import (
 	v1qos "k8s.io/kubernetes/pkg/apis/core/v1/helper/qos"
 	kubeletmetrics "k8s.io/kubernetes/pkg/kubelet/metrics"
 	"k8s.io/kubernetes/pkg/kubelet/metrics/collectors"
+	serverstats "k8s.io/kubernetes/pkg/kubelet/server/stats"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // shows makes a handler of what one kubelet shows at a path. register fills a
@@ -43,20 +48,33 @@ func resourceMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 // show the figures of one kubelet.
 var counting sync.Mutex
 
-// ownMetrics fills /metrics: upstream's gauges of a kubelet's Pods and containers,
-// and the sizes of the containers' logs. Upstream's other metrics measure the work
+// volumeStats is the part of upstream's serverstats.Provider that its collector of volumes asks.
+type volumeStats struct {
+	serverstats.Provider // nil
+	statistics           statistics
+}
+
+// ListPodStats returns those of statistics.
+func (v volumeStats) ListPodStats(ctx context.Context) ([]statsapi.PodStats, error) {
+	return v.statistics.ListPodStats(ctx)
+}
+
+// ownMetrics fills /metrics: upstream's gauges of a kubelet's Pods and containers, its evictions,
+// the sizes of the containers' logs and of volumes of claims, and of the process what Go tells, which all
+// kubelets share, and when the kubelet began, by the cluster's clock. Upstream's other metrics measure the work
 // of a kubelet and of its container runtime, which do not exist here.
 func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 	counting.Lock()
 	compbasemetrics.RegisterBuildInfo(registry)
-	registry.MustRegister(kubeletmetrics.NodeName, kubeletmetrics.RunningPodCount, kubeletmetrics.RunningContainerCount, kubeletmetrics.DesiredPodCount, kubeletmetrics.ActivePodCount)
-	registry.CustomMustRegister(collectors.NewLogMetricsCollector(func(ctx context.Context) ([]statsapi.PodStats, error) {
-		all, err := statistics{k}.GetCPUAndMemoryStats(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return all.Pods, nil
+	registry.RawMustRegister(promcollectors.NewGoCollector(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "process_start_time_seconds", Help: "Start time of the process since unix epoch in seconds.",
+	}, func() float64 {
+		k.state.Lock()
+		defer k.state.Unlock()
+		return float64(k.began.UnixMilli()) / 1000
 	}))
+	registry.MustRegister(kubeletmetrics.NodeName, kubeletmetrics.Evictions, kubeletmetrics.RunningPodCount, kubeletmetrics.RunningContainerCount, kubeletmetrics.DesiredPodCount, kubeletmetrics.ActivePodCount)
+	registry.CustomMustRegister(collectors.NewLogMetricsCollector(statistics{k}.ListPodStats), collectors.NewVolumeStatsCollector(volumeStats{statistics: statistics{k}}))
 	pods := k.here()
 	active, sandboxes := 0, 0
 	states := map[string]int{}
@@ -75,6 +93,12 @@ func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 			states["exited"] += state.Exited
 		}
 	}
+	kubeletmetrics.Evictions.Reset()
+	k.state.Lock()
+	for signal, count := range k.evictions {
+		kubeletmetrics.Evictions.WithLabelValues(signal).Add(float64(count))
+	}
+	k.state.Unlock()
 	kubeletmetrics.NodeName.Reset()
 	kubeletmetrics.SetNodeName(types.NodeName(k.name))
 	kubeletmetrics.RunningPodCount.Set(float64(sandboxes))
@@ -90,10 +114,10 @@ func ownMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
 }
 
 // cadvisorMetrics fills /metrics/cadvisor, with upstream's collectors and what is
-// known for them: limits, CPU time and memory. The other sets of upstream's kubelet
+// known for them: limits, CPU time, memory, and the files of containers. The other sets of upstream's kubelet
 // (pkg/kubelet/server, InstallAuthNotRequiredHandlers) need a kernel.
 func cadvisorMetrics(k *kubelet, registry compbasemetrics.KubeRegistry) func() {
-	sets := cadvisor.MetricSet{cadvisor.CpuUsageMetrics: {}, cadvisor.MemoryUsageMetrics: {}}
+	sets := cadvisor.MetricSet{cadvisor.CpuUsageMetrics: {}, cadvisor.MemoryUsageMetrics: {}, cadvisor.DiskUsageMetrics: {}}
 	registry.RawMustRegister(cadvisormetrics.NewPrometheusMachineCollector(machine{k}, sets))
 	registry.RawMustRegister(cadvisormetrics.NewPrometheusCollector(machine{k}, containerLabels, sets, k.cluster.clock, cadvisorapi.RequestOptions{IdType: cadvisorapi.TypeName, Count: 1, Recursive: true}))
 	return func() {}
@@ -121,7 +145,7 @@ type machine struct{ kubelet *kubelet }
 func (m machine) GetVersionInfo() (*cadvisorapi.VersionInfo, error) {
 	m.kubelet.state.Lock()
 	defer m.kubelet.state.Unlock()
-	info := &cadvisorapi.VersionInfo{KernelVersion: container.KernelVersion}
+	info := &cadvisorapi.VersionInfo{KernelVersion: coreutils.KernelVersion}
 	if m.kubelet.node != nil {
 		info.ContainerOsVersion = m.kubelet.node.Status.NodeInfo.OSImage
 	}
@@ -150,8 +174,13 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 	}
 	now := m.kubelet.cluster.clock.Now()
 	all := map[string]*cadvisorapi.ContainerInfo{}
-	add := func(name string, spec cadvisorapi.ContainerSpec, cpu time.Duration, memory uint64, aliases ...string) {
-		stats := &cadvisorapi.ContainerStats{Timestamp: now, Cpu: &cadvisorapi.CpuStats{}, Memory: &cadvisorapi.MemoryStats{}}
+	disk := m.kubelet.disk(metav1.NewTime(now))
+	fs := func(used uint64) []cadvisorapi.FsStats {
+		return []cadvisorapi.FsStats{{Device: container.NodeDisk, Type: "vfs", Limit: *disk.CapacityBytes, Usage: used, Available: *disk.AvailableBytes, HasInodes: true, Inodes: *disk.Inodes, InodesFree: *disk.InodesFree}}
+	}
+	add := func(name string, spec cadvisorapi.ContainerSpec, cpu time.Duration, memory uint64, files []cadvisorapi.FsStats, aliases ...string) {
+		stats := &cadvisorapi.ContainerStats{Timestamp: now, Cpu: &cadvisorapi.CpuStats{}, Memory: &cadvisorapi.MemoryStats{}, Filesystem: files}
+		spec.HasFilesystem = files != nil
 		stats.Cpu.Usage.Total, stats.Cpu.Usage.User = uint64(cpu), uint64(cpu)
 		stats.Memory.Usage, stats.Memory.WorkingSet, stats.Memory.RSS, stats.Memory.MaxUsage = memory, memory, memory, memory
 		all[name] = &cadvisorapi.ContainerInfo{ContainerReference: cadvisorapi.ContainerReference{Name: name, Aliases: aliases}, Spec: spec, Stats: []*cadvisorapi.ContainerStats{stats}}
@@ -161,9 +190,9 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 	}
 	created := node.CreationTimestamp.Time
 	used, _ := m.kubelet.cluster.NodeUsage(node)
-	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.kubelet.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.kubelet.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()))
+	add("/", cadvisorapi.ContainerSpec{CreationTime: created, StartTime: created, HasCpu: true, Cpu: cpuSpec(m.kubelet.capacity, nil), HasMemory: true, Memory: cadvisorapi.MemorySpec{Limit: uint64(m.kubelet.capacity.Memory().Value())}}, cpuTime(used.Usage, created), uint64(used.Usage.Memory().Value()), fs(*disk.UsedBytes))
 	for _, p := range m.kubelet.here() {
-		obj, state := p.Latest(), p.State()
+		obj, state, storage := p.Latest(), p.State(), p.Storage()
 		total, memory := time.Duration(0), uint64(0)
 		labels := map[string]string{kubelettypes.KubernetesPodNameLabel: p.Name, kubelettypes.KubernetesPodNamespaceLabel: p.Namespace}
 		for _, r := range state.Running {
@@ -175,10 +204,10 @@ func (m machine) GetRequestedContainersInfo(string, cadvisorapi.RequestOptions) 
 			for key, value := range labels {
 				spec.Labels[key] = value
 			}
-			add(cgroup(obj)+"/cri-containerd-"+r.ID+".scope", spec, cpu, here, r.ID)
+			add(cgroup(obj)+"/cri-containerd-"+r.ID+".scope", spec, cpu, here, fs(uint64(storage.Rootfs[r.Name])), r.ID)
 		}
 		if !state.Started.IsZero() && !state.Finished {
-			add(cgroup(obj), spec(state.Started.Time, v1.ResourceRequirements{Requests: resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{}), Limits: resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})}, labels), total, memory)
+			add(cgroup(obj), spec(state.Started.Time, v1.ResourceRequirements{Requests: resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{}), Limits: resourcehelper.PodLimits(obj, resourcehelper.PodResourcesOptions{})}, labels), total, memory, nil)
 		}
 	}
 	return all, nil

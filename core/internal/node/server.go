@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/core/internal/node/kubeletapi"
 	"github.com/kubetab/kubetab/core/internal/node/lifecycle"
 	"github.com/kubetab/kubetab/core/internal/node/network"
@@ -28,7 +29,7 @@ import (
 func (n *Nodes) serve(ctx context.Context) (stop func()) {
 	// Made when first asked for: an engine that is copied has none to share.
 	certificate := sync.OnceValues(func() (*tls.Certificate, error) { return kubeletapi.Certificate(n.addresses()) })
-	kubelets, pods := network.Listen(), network.Listen()
+	kubelets, pods, secure := network.Listen(), network.Listen(), network.Listen()
 	quiet := log.New(io.Discard, "", 0) // clients that go away are no news
 	api := &http.Server{
 		Handler: n.kubeletAPI(), ErrorLog: quiet,
@@ -40,7 +41,12 @@ func (n *Nodes) serve(ctx context.Context) (stop func()) {
 	}
 	inside := &http.Server{Handler: http.HandlerFunc(n.servePod), ErrorLog: quiet, ConnContext: network.WithAddress, BaseContext: func(net.Listener) context.Context { return ctx }}
 	n.running.Go(func() { _ = api.ServeTLS(kubelets, "", "") })
+	secured := &http.Server{
+		Handler: inside.Handler, ErrorLog: quiet, ConnContext: network.WithAddress, BaseContext: inside.BaseContext,
+		TLSConfig: &tls.Config{GetCertificate: n.certificateOfDialled, NextProtos: []string{"http/1.1"}},
+	}
 	n.running.Go(func() { _ = inside.Serve(pods) })
+	n.running.Go(func() { _ = secured.ServeTLS(secure, "", "") })
 	metrics := n.config.Dialer.set(n, func(ctx context.Context, protocol, address string) (net.Conn, error) {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
@@ -50,13 +56,22 @@ func (n *Nodes) serve(ctx context.Context) (stop func()) {
 		if err != nil {
 			return nil, err
 		}
-		listener := pods
 		if number == kubeletPort && n.kubeletAt(host) != nil {
-			listener = kubelets
-		} else if _, ok := n.listening(host, number); !ok {
+			return kubelets.DialAddress(ctx, address)
+		}
+		to, at, err := n.cluster.Network.Resolve(host, container.Port{Number: number})
+		if err != nil {
+			return nil, err
+		}
+		l, ok := hosts{n}.Listening(to, at)
+		if !ok {
 			return nil, fmt.Errorf("dial %s %s: %w", protocol, address, network.ErrRefused)
 		}
-		return listener.DialAddress(ctx, address)
+		listener := pods
+		if l.TLS != nil {
+			listener = secure
+		}
+		return listener.DialAddress(ctx, net.JoinHostPort(to, strconv.Itoa(at.Number)))
 	})
 	if metrics {
 		n.running.Go(func() {
@@ -69,11 +84,30 @@ func (n *Nodes) serve(ctx context.Context) (stop func()) {
 		n.config.Dialer.set(nil, nil)
 		_ = api.Close() // connections in memory: nothing to flush
 		_ = inside.Close()
-		_ = kubelets.Close()
-		_ = pods.Close()
-		kubelets.Hangup()
-		pods.Hangup()
+		_ = secured.Close()
+		for _, l := range []*network.Listener{kubelets, pods, secure} {
+			_ = l.Close()
+			l.Hangup()
+		}
 	}
+}
+
+// certificateOfDialled returns the certificate of what listens in a Pod at the address that the client has dialled.
+func (n *Nodes) certificateOfDialled(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	address := hello.Conn.LocalAddr().String()
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, err
+	}
+	l, ok := hosts{n}.Listening(host, container.Port{Number: port})
+	if !ok || l.TLS == nil {
+		return nil, fmt.Errorf("%s: %w", address, network.ErrRefused)
+	}
+	return l.TLS, nil
 }
 
 // addresses returns the names and the addresses of the nodes.
@@ -96,7 +130,7 @@ func (n *Nodes) kubeletAt(ip string) *kubelet {
 // servePod answers a request that the API server proxies to a Pod.
 func (n *Nodes) servePod(w http.ResponseWriter, r *http.Request) {
 	host, port := network.DialledAddress(r)
-	l, ok := n.listening(host, port)
+	l, ok := hosts{n}.Listening(host, container.Port{Number: port})
 	if !ok || l.HTTP == nil {
 		panic(http.ErrAbortHandler) // the connection is reset
 	}

@@ -18,8 +18,9 @@ const usageWindow = 15 * time.Second
 
 // PodUsage returns what metrics.k8s.io reports of a Pod, and false if nothing of
 // it runs here. The figures are made up and steady: a fifth of what a container
-// requests, give or take a little that depends on its name, or what the
-// annotation kubetab.dev/usage says.
+// requests, give or take a little that depends on its name, or what programs use that
+// are there for that, such as stress, with files in memory, or what the annotation
+// kubetab.dev/usage says.
 func (n *Nodes) PodUsage(obj *v1.Pod) (metrics.PodMetrics, bool) {
 	n.mu.Lock()
 	p := n.byUID[obj.UID]
@@ -79,6 +80,13 @@ func usage(obj *v1.Pod, c lifecycle.Run) v1.ResourceList {
 	if q, ok := c.Resources.Requests[v1.ResourceMemory]; ok {
 		memory = max(q.Value()*(40+jitter)/100, 1<<20)
 	}
+	if load := c.Container.Load(); load.CPU > 0 {
+		cpu = load.CPU
+	}
+	if load := c.Container.Load(); load.Memory > 0 {
+		memory = load.Memory + 1<<20
+	}
+	memory += c.Container.Tmpfs()
 	u[v1.ResourceCPU], u[v1.ResourceMemory] = *resource.NewMilliQuantity(cpu, resource.DecimalSI), *resource.NewQuantity(memory, resource.BinarySI)
 	for _, part := range strings.Split(lifecycle.Annotation(obj, lifecycle.AnnotationUsage, c.Name), ",") {
 		name, text, ok := strings.Cut(strings.TrimSpace(part), "=")

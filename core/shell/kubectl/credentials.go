@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubetab/kubetab/core/people"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // credentialsHeader has the name of a client's credentials that HTTP has no header for: a certificate, which TLS would
@@ -87,25 +88,13 @@ func (c *Cluster) authenticated(ctx context.Context, config *rest.Config) {
 	c.presents(ctx, config, certificates)
 }
 
-// certificatesOf returns the client certificates of a configuration that has some. Errors: a certificate that cannot be read or parsed,
-// or whose key is another's, in the words of crypto/tls.
+// certificatesOf returns the client certificates of a configuration that has some. The errors are those of reading the files, and of
+// coreutils.Certificates.
 func certificatesOf(config *rest.Config) ([]*x509.Certificate, error) {
 	if err := rest.LoadTLSFiles(config); err != nil {
 		return nil, err
 	}
-	pair, err := tls.X509KeyPair(config.CertData, config.KeyData)
-	if err != nil {
-		return nil, err
-	}
-	var certificates []*x509.Certificate
-	for _, der := range pair.Certificate {
-		certificate, err := x509.ParseCertificate(der)
-		if err != nil {
-			return nil, err
-		}
-		certificates = append(certificates, certificate)
-	}
-	return certificates, nil
+	return coreutils.Certificates(config.CertData, config.KeyData)
 }
 
 func (c *Cluster) presents(ctx context.Context, config *rest.Config, certificates []*x509.Certificate) {

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,7 @@ type exit struct {
 // upstream's handler is told neither which command it is for nor where it is.
 type fate struct {
 	goroutine uint64 // its number
+	ctx       context.Context
 	errs      io.Writer
 	env       map[string]string
 
@@ -35,9 +37,9 @@ type fate struct {
 var fates sync.Map
 
 // follow registers the calling goroutine as that of a command.
-func follow(errs io.Writer, env map[string]string) *fate {
+func follow(ctx context.Context, errs io.Writer, env map[string]string) *fate {
 	own := goroutine.Number()
-	f := &fate{goroutine: own, errs: errs, env: env}
+	f := &fate{goroutine: own, ctx: ctx, errs: errs, env: env}
 	fates.Store(own, f)
 	return f
 }
@@ -50,6 +52,15 @@ func Variable(name string) string {
 		return f.(*fate).env[name]
 	}
 	return ""
+}
+
+// Context returns the context of the command that the calling goroutine runs, or one that
+// does not end.
+func Context() context.Context {
+	if f, ok := fates.Load(goroutine.Number()); ok {
+		return f.(*fate).ctx
+	}
+	return context.Background()
 }
 
 // toOwnErrors writes to the standard error of the command that the calling goroutine runs, or else to the process's.

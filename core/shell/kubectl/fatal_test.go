@@ -15,7 +15,7 @@ func TestNoticesGoToTheirCommand(t *testing.T) {
 	began.Add(commands)
 	for i := range commands {
 		ended.Go(func() {
-			f := follow(&errs[i], nil)
+			f := follow(t.Context(), &errs[i], nil)
 			defer f.end()
 			began.Done()
 			began.Wait()

@@ -95,7 +95,7 @@ func (c *Cluster) Run(ctx context.Context, k Command) int {
 
 // run is Run on the command's own goroutine. giveBack ends the use of the environment, see borrow.
 func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer, giveBack func()) (code int) {
-	fate := follow(errs, k.Env)
+	fate := follow(ctx, errs, k.Env)
 	defer func() {
 		elsewhere := fate.end()
 		switch p := recover().(type) {
@@ -145,6 +145,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).
 		WithWarningPrinter(streams)
 	var level verbosity
+	asks := &lists{ctx: ctx, mapper: flags.ToRESTMapper}
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.WarningHandler = warnings
 		config.QPS = -1 // flow control is the server's
@@ -152,6 +153,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 		config.Wrap(level.wrap(errs))
 		if c.serves(config.Host) {
 			config.Wrap(c.discovery.keep)
+			config.Wrap(asks.wrap)
 		}
 		return config
 	}
@@ -169,6 +171,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 	addConvert(root, factory, streams, k.Args)
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		asks.deletes.Store(cmd.CommandPath() == "kubectl delete")
 		err := before(cmd, args)
 		// Upstream has made the command's handler that of the whole process,
 		// controllers included. It is given to the command's own clients above.

@@ -30,6 +30,7 @@ var workplace = struct {
 var variables = []string{
 	"KUBECONFIG", "KUBE_EDITOR", "EDITOR", "KUBECTL_EXTERNAL_DIFF", "KUBERC", "KUBECACHEDIR", "NO_COLOR", "TERM", "HOME",
 	"POD_NAMESPACE", "LANG", "LC_ALL", "LC_MESSAGES", "KUBECTL_KUBERC", "KUBECTL_REMOTE_COMMAND_WEBSOCKETS", "KUBECTL_PORT_FORWARD_WEBSOCKETS",
+	"PATH", // of plugins
 }
 
 // enter prepares the process for k. leave must be called when k has ended.
@@ -148,7 +149,7 @@ func borrow(ctx context.Context, k Command) (giveBack func(), err error) {
 
 // readsLate are the commands that read the environment while they run; all others
 // have read what they need when their configuration is known.
-var readsLate = []string{"config", "kuberc", "__complete", "__completeNoDesc"}
+var readsLate = []string{"config", "kuberc", "plugin", "__complete", "__completeNoDesc"}
 
 func setVariables(env map[string]string) {
 	for _, name := range variables {

@@ -13,7 +13,11 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"os"
+	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
@@ -28,8 +32,8 @@ type Files interface {
 	ReadDir(name string) ([]fs.DirEntry, error)
 }
 
-// Config is what a shell is made of. All fields but Options, Params, Interactive, Executable
-// and Wait are required.
+// Config is what a shell is made of. All fields but Options, Params, Name, Dialect, Interactive, Executable, Access,
+// Now, Number and Wait are required.
 type Config struct {
 	// Dir is the absolute path of the directory that the shell starts in. Nobody asks
 	// the machine whether it is there.
@@ -40,6 +44,9 @@ type Config struct {
 	// Options are those of set, such as "-e" or "-o", "pipefail". Params are $1, $2 and so on.
 	Options, Params []string
 	Stdout, Stderr  io.Writer // standard input comes from Call and Exec
+	// Name is $0 in the shell's messages. Empty means bash. Dialect is how they are worded.
+	Name    string
+	Dialect Dialect
 	// Interactive has the shell expand aliases.
 	Interactive bool
 	// Call sees each simple command before it runs, builtins as well, and returns what
@@ -48,7 +55,7 @@ type Config struct {
 	// Exec runs what is neither a builtin nor a function.
 	Exec interp.ExecHandlerFunc
 	// Find returns the file of a program, "" where there is none of the name.
-	Find func(name string) string
+	Find func(env expand.Environ, dir, name string) string
 	// Open opens the file of a redirection and of `source`. The name is absolute.
 	Open func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error)
 	// Spool makes an empty file that lasts as long as what ctx is of, and returns its name: it stands for >(command).
@@ -62,26 +69,70 @@ type Config struct {
 	// Executable says whether a file may be executed, for `test -x` and cd. Nil means
 	// that its mode must have one of the three bits.
 	Executable func(fs.FileInfo) bool
+	// Access says whether the shell's user may read, write and execute a file, by the bits 4, 2 and 1. Nil means that
+	// he may read and write all there are.
+	Access func(name string, what fs.FileMode) error
+	// Now is the time that printf has. Nil means time.Now.
+	Now func() time.Time
+	// Number is the shell's process number, which is what $$ is. Nil means that of the process.
+	Number func() int
+}
+
+// ownNumber is the variable that Mend puts in place of $$: the interpreter's is the number of the engine's process.
+const ownNumber = "__number"
+
+// numbered are variables with ownNumber, which programs do not get.
+type numbered struct {
+	expand.Environ
+	number func() int
+}
+
+func (n numbered) Get(name string) expand.Variable {
+	if name == ownNumber {
+		return expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(n.number())}
+	}
+	return n.Environ.Get(name)
+}
+
+// Each is what a subshell in the background takes its variables from.
+func (n numbered) Each(yield func(string, expand.Variable) bool) {
+	if yield(ownNumber, n.Get(ownNumber)) {
+		n.Environ.Each(yield)
+	}
 }
 
 // New returns an interpreter whose every way to the world leads through c. It fails on
-// Options that the interpreter does not have.
+// Options that the interpreter does not have. It is long because there are many ways.
 func New(c Config) (*interp.Runner, error) {
 	wait := c.Wait
 	if wait == nil {
 		wait = func(ctx context.Context, args []string) error { return c.Jobs.Wait(ctx, args, nil) }
 	}
+	number := c.Number
+	if number == nil {
+		number = os.Getpid
+	}
 	params := append(append([]string{}, c.Options...), "--")
+	var traced atomic.Bool
+	traced.Store(setsTrace(c.Options))
 	return interp.New(
 		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
-		interp.Env(expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...)),
+		interp.Env(numbered{expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...), number}),
 		interp.Params(append(params, c.Params...)...),
-		interp.StdIO(nil, c.Stdout, untraced{c.Stderr}),
+		interp.StdIO(nil, c.Stdout, untraced{c.Stderr, &traced}),
 		interp.Interactive(c.Interactive),
 		interp.CallHandler(func(ctx context.Context, args []string) ([]string, error) {
+			if u, ok := interp.HandlerCtx(ctx).Stderr.(untraced); ok && traced.Load() && traces(shellOf(ctx)) {
+				u.trace(args)
+			}
+			args = unaliased(ctx, args)
 			switch {
-			case isPart(args), isOutputs(args), args[0] == runs:
+			case isPart(args), isOutputs(args), args[0] == runs, args[0] == contents, args[0] == aliased:
 				return args, nil // what it runs is seen
+			case args[0] == tests:
+				return []string{"true"}, nil
+			case args[0] == "set":
+				traced.Store(traced.Load() || setsTrace(args[1:]))
 			case args[0] == begin:
 				return c.Jobs.begun(ctx, args), nil
 			}
@@ -89,7 +140,7 @@ func New(c Config) (*interp.Runner, error) {
 			if err != nil || len(args) == 0 {
 				return args, err
 			}
-			return tame(ctx, args), nil
+			return c.tame(ctx, args), nil
 		}),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return func(ctx context.Context, args []string) error {
@@ -104,6 +155,12 @@ func New(c Config) (*interp.Runner, error) {
 					return wait(ctx, args[1:])
 				case args[0] == looks:
 					return c.look(ctx, args)
+				case args[0] == executes:
+					return c.execute(ctx, args[1:])
+				case args[0] == aliased:
+					return c.runAlias(ctx, args)
+				case args[0] == contents:
+					return c.Exec(ctx, []string{"cat"})
 				}
 				return c.Exec(ctx, args)
 			}
@@ -111,20 +168,23 @@ func New(c Config) (*interp.Runner, error) {
 		interp.OpenHandler(func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			hc := interp.HandlerCtx(ctx)
 			if script, ok := strings.CutPrefix(name, sourced); ok {
-				return source(ctx, c.Open, coreutils.Absolute(hc.Dir, script), hc.Env)
+				return source(ctx, c.Open, coreutils.Absolute(hc.Dir, script), handled{hc.Env, traces(shellOf(ctx))})
 			}
-			return c.Open(ctx, coreutils.Absolute(hc.Dir, name), flag, perm)
+			if bits, ok := mask(hc.Env); ok {
+				perm = 0o666 &^ bits
+			}
+			file, err := c.Open(ctx, coreutils.Absolute(hc.Dir, name), flag, perm)
+			if err != nil {
+				return nil, c.opening(name, flag, err)
+			}
+			return file, nil
 		}),
 		interp.StatHandler(func(_ context.Context, name string, follow bool) (fs.FileInfo, error) {
 			return c.Files.Stat(name, follow)
 		}),
 		interp.ReadDirHandler2(func(_ context.Context, name string) ([]fs.DirEntry, error) { return c.Files.ReadDir(name) }),
 		interp.AccessHandler(func(_ context.Context, name string, mode interp.AccessMode) error {
-			info, err := c.Files.Stat(name, true)
-			if err == nil && mode&interp.AccessExec != 0 && !c.executable(info) {
-				return fs.ErrPermission
-			}
-			return err
+			return c.access(name, fs.FileMode(mode))
 		}),
 	)
 }
@@ -132,9 +192,23 @@ func New(c Config) (*interp.Runner, error) {
 // NewParser returns a parser of bash's language. It is for texts that are not run: see [Parse].
 func NewParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
 
-// VariablesOf returns the variables that a shell has had since it has run something.
-func VariablesOf(runner *interp.Runner) Variables { return variables(runner.Vars) }
+// VariablesOf returns the variables that a shell has had since it has run something. The shell must not be running.
+func VariablesOf(runner *interp.Runner) Variables { return variables{runner.Vars, traces(runner)} }
 
-type variables map[string]expand.Variable
+type variables struct {
+	vars   map[string]expand.Variable
+	traces bool
+}
 
-func (v variables) Get(name string) expand.Variable { return v[name] }
+func (v variables) Get(name string) expand.Variable { return v.vars[name] }
+
+// traced reports whether set -x was on.
+func (v variables) traced() bool { return v.traces }
+
+// handled are the variables of the shell that calls a handler.
+type handled struct {
+	Variables
+	traces bool
+}
+
+func (h handled) traced() bool { return h.traces }

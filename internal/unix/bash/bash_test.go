@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"mvdan.cc/sh/v3/expand"
+
 	"github.com/kubetab/kubetab/internal/locked"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 )
@@ -50,13 +52,17 @@ func run(t *testing.T, change func(*bash.Config), script string) (printed string
 	c := bash.Config{
 		Dir: "/desk", Stdout: both, Stderr: both, Files: files, Jobs: bash.NewProcesses(0).Jobs(),
 		Call: func(_ context.Context, args []string) ([]string, error) { return args, nil },
-		Exec: func(_ context.Context, args []string) error {
+		Exec: func(ctx context.Context, args []string) error {
+			if hc := bash.HandlerCtx(ctx); args[0] == "cat" {
+				_, err := io.Copy(hc.Stdout, hc.Stdin)
+				return err
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			ran = append(ran, strings.Join(args, " "))
 			return nil
 		},
-		Find: func(name string) string {
+		Find: func(_ expand.Environ, _, name string) string {
 			if name == "ran" || name == "run" {
 				return "/bin/" + name
 			}
@@ -102,22 +108,34 @@ func TestEveryWayLeadsThroughConfig(t *testing.T) {
 	}
 }
 
-// printf as bash has it: "--" ends its options, and the first argument after it is the format.
-func TestPrintf(t *testing.T) {
-	for script, want := range map[string]string{
-		`printf -- "--- %s\n" a b`: "--- a\n--- b\n",
-		`printf "%s\n" --`:         "--\n",
-		`printf -- --`:             "--",
-		`printf -v x '%s-%02d\n' web 7 db 8; echo "[$x]"`:              "[web-07\ndb-08\n]\n",
-		`a=(1 2); printf -va[1] -- "%s" "it's \$HOME"; echo "${a[1]}"`: "it's $HOME\n",
-		`declare -A m; printf -v 'm[one]' 1; echo ${m[one]}`:           "1\n",
-		`f() { local x; printf -v x in; echo $x; }; x=out; f; echo $x`: "in\nout\n",
-		`printf -v x 'a\0b'; echo ${#x}`:                               "1\n",
-		`printf -v 'x;echo y' z; echo $?`:                              "bash: printf: `x;echo y': not a valid identifier\n1\n",
-		`printf -v; echo $?`:                                           "bash: printf: -v: option requires an argument\n1\n",
+// Of a script with a syntax error the lines before run, as bash reads them one by one.
+func TestBegun(t *testing.T) {
+	for _, test := range []struct{ script, want string }{
+		{"echo one\necho (\necho two", "echo one\n"},
+		{"echo one; echo (\n", ""},
+		{"echo one\nif true; then\n  echo (\nfi", "echo one\n"},
+		{"cat <<E\ntext\nE\nx=1; y=2\nfor\n", "cat <<E\ntext\nE\nx=1; y=2\n"},
+		{"if true; then echo a; fi\n\n# note\ndone", "if true; then echo a; fi\n"},
+		{"echo 'a\nb'\necho 'unclosed\n", "echo 'a\nb'\n"},
+		{"done", ""},
+		{"echo one\ncat <<A <<-B | tr a-z A-Z\n", "echo one\n"},
+		{"cat <<EOF", ""},
 	} {
-		if got, _ := run(t, nil, script); got != want {
-			t.Errorf("%s prints %q, want %q", script, got, want)
+		_, err := bash.Parse(test.script, "", nil)
+		if err == nil {
+			t.Errorf("%q has no error", test.script)
+			continue
+		}
+		got := bash.Begun(test.script, err, "it's wrong")
+		before, _, says := strings.Cut(got, "\nbuiltin ")
+		if before != test.want || says != (test.want != "") {
+			t.Errorf("%q begins with %q, want %q", test.script, got, test.want)
+		}
+		if got == "" {
+			continue
+		}
+		if out, _ := run(t, nil, strings.TrimPrefix(got, test.want)+"echo $?"); out != "it's wrong\n2\n" {
+			t.Errorf("%q ends with %q", test.script, out)
 		}
 	}
 }
@@ -130,6 +148,7 @@ func TestConfig(t *testing.T) {
 		{`echo $A $1 $2 $#`, "second x y 2\n", func(c *bash.Config) {
 			c.Env, c.Params = []string{"A=first", "A=second"}, []string{"x", "y"}
 		}},
+		{`echo $$ "${$}x" $(echo $$) $(($$ + 1)); (echo $$); eval 'echo $$'; cat <<< $$; echo $$ | cat; (echo $$) | cat; echo $$ & wait`, "42 42x 42 43\n42\n42\n42\n42\n42\n42\n", func(c *bash.Config) { c.Number = func() int { return 42 } }},
 		{`echo $PWD`, "/desk\n", func(c *bash.Config) { c.Env = []string{"PWD=/elsewhere"} }},
 		{`false | true || echo failed`, "failed\n", func(c *bash.Config) { c.Options = []string{"-o", "pipefail"} }},
 		{`test -x a.txt && echo yes`, "yes\n", func(c *bash.Config) { c.Executable = func(fs.FileInfo) bool { return true } }},

@@ -2,22 +2,29 @@ package bash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // tame returns what runs in the place of a simple command, so that the interpreter's builtins do what bash does where
 // they would panic, and so that what they parse is mended like any other script. ctx is that of a call handler.
-func tame(ctx context.Context, args []string) []string {
+func (c *Config) tame(ctx context.Context, args []string) []string {
 	hc := interp.HandlerCtx(ctx)
-	errs, vars := hc.Stderr, hc.Env
+	errs, vars := hc.Stderr, handled{hc.Env, traces(shellOf(ctx))}
+	if shellOf(ctx).Funcs[args[0]] != nil {
+		return args
+	}
 	n := 0 // of words before the builtin
 	for n < len(args)-1 && args[n] == "builtin" {
 		n++
@@ -31,108 +38,106 @@ func tame(ctx context.Context, args []string) []string {
 	before, name, rest := args[:n:n], args[n], args[n+1:]
 	with := func(rest ...string) []string { return slices.Concat(before, []string{name}, rest) }
 	switch name {
+	case "echo":
+		if echo := c.echoed(rest); echo != nil {
+			return echo
+		}
+	case "cd":
+		return c.directory(hc, with, rest)
+	case "umask":
+		return c.masked(hc, rest)
+	case "ulimit":
+		return c.limited(hc, rest)
+	case "exec":
+		return executed(with, rest)
 	case "printf":
-		return formatted(hc, with, rest)
+		return c.formatted(hc, with, rest)
 	case "unset":
 		return with(slices.DeleteFunc(slices.Clone(rest), func(arg string) bool { return arg == "" || !indexes(arg) })...)
 	case "shift":
 		if len(rest) == 1 {
 			if n, err := strconv.Atoi(rest[0]); err == nil && n < 0 {
-				return refused(errs, "shift: %d: shift count out of range", n)
+				return c.refused(errs, "shift: %d: shift count out of range", n)
 			}
 		}
 	case "test", "[":
-		if len(rest) > mostDepth {
-			return refused(errs, "%s: too many arguments", name) // each may be within the one before
+		if len(rest) > mostDepth || comparesTest(rest) {
+			return c.refused(errs, "%s: too many arguments", name) // each may be within the one before
 		}
-		return with(namedVariables(rest)...)
+		return with(namedVariables(texts(name, rest))...)
 	case "eval":
 		text := strings.Join(rest, " ")
 		mended, err := mendedText(text, "", vars)
 		if err != nil {
-			return refused(errs, "eval: %v", err)
+			return c.refused(errs, "eval: %v", err)
 		}
 		if mended != text {
 			return with(mended)
 		}
 	case "trap":
-		return mendedTrap(ctx, with, rest)
+		return c.mendedTrap(ctx, with, rest)
 	case "alias":
-		mended := slices.Clone(rest)
-		for i, arg := range rest {
-			alias, text, _ := strings.Cut(arg, "=")
-			of, err := mendedText(text, "", vars)
-			switch {
-			case mustNotRun(err):
-				return refused(errs, "alias: %s: %v", alias, err)
-			case err == nil && of != text:
-				mended[i] = alias + "=" + of
-			}
-		}
-		return with(mended...)
+		return c.alias(ctx, with, rest)
 	case "wait":
 		return append([]string{waits}, rest...)
 	case "complete", "compopt": // how Tab completes: here it knows kubectl and files by itself
 		return []string{"true"}
 	case "source", ".":
 		if len(rest) > 0 && !strings.HasPrefix(rest[0], sourced) {
+			if _, err := c.Files.Stat(coreutils.Absolute(hc.Dir, rest[0]), true); err != nil {
+				var path *fs.PathError
+				if errors.As(err, &path) {
+					return c.refused(errs, "%s", strings.TrimPrefix(c.opening(rest[0], os.O_RDONLY, path).Error(), c.name()+": "))
+				}
+			}
 			return with(append([]string{sourced + rest[0]}, rest[1:]...)...)
 		}
 	}
 	return args
 }
 
-// formatted returns what runs in the place of printf, for the interpreter's prints its options: -v NAME, which sets a
-// variable, and --.
-func formatted(hc interp.HandlerContext, with func(...string) []string, args []string) []string {
-	name, sets := "", false
-	if len(args) > 0 {
-		if name, sets = strings.CutPrefix(args[0], "-v"); sets {
+// executed returns what runs in the place of exec: the interpreter's finds no builtins. Those that are programs, too, run as
+// what they are, and the shell ends with their status.
+func executed(with func(...string) []string, args []string) []string {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		option := args[0]
+		args = args[1:]
+		if option == "-a" && len(args) > 0 { // the name that the program is told to have
 			args = args[1:]
 		}
-	}
-	if sets && name == "" {
-		if len(args) == 0 {
-			return refused(hc.Stderr, "printf: -v: option requires an argument")
-		}
-		name, args = args[0], args[1:]
-	}
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	if !sets || len(args) == 0 { // which the interpreter's says
-		return with(args...)
-	}
-	if variable, _, _ := strings.Cut(name, "["); !syntax.ValidName(variable) || !indexes(name) {
-		return refused(hc.Stderr, "printf: `%s': not a valid identifier", name)
-	}
-	var text strings.Builder
-	format, args := args[0], args[1:]
-	for {
-		part, used, err := expand.Format(nil, format, args)
-		if err != nil {
-			return refused(hc.Stderr, "printf: %v", err)
-		}
-		text.WriteString(part)
-		if args = args[used:]; used == 0 || len(args) == 0 {
+		if option == "--" {
 			break
 		}
 	}
-	value, _, _ := strings.Cut(text.String(), "\x00")
-	quoted, err := syntax.Quote(value, syntax.LangBash)
-	if err != nil {
-		return refused(hc.Stderr, "printf: %v", err)
+	if len(args) == 0 || !Programs[args[0]] || args[0] == "kill" { // which programs have
+		return with(args...)
 	}
-	return []string{"eval", name + "=" + quoted}
+	return append([]string{executes}, args...)
+}
+
+// executes is the program that runs a builtin, and ends the shell with its status.
+const executes = "__exec"
+
+// execute is the program executes.
+func (c *Config) execute(ctx context.Context, args []string) error {
+	hc, status := interp.HandlerCtx(ctx), 0
+	if len(args) > 0 && interp.IsBuiltin(args[0]) {
+		if err := hc.Builtin(ctx, c.tame(ctx, args)); err != nil {
+			if _, failed := fmt.Sscanf(err.Error(), "builtin exit status %d", &status); failed != nil {
+				return err
+			}
+		}
+	}
+	return hc.Builtin(ctx, []string{"exit", strconv.Itoa(status)})
 }
 
 // refused says why a command fails, and returns one that does.
-func refused(errs io.Writer, format string, args ...any) []string {
-	fmt.Fprintf(errs, "bash: "+format+"\n", args...)
+func (c *Config) refused(errs io.Writer, format string, args ...any) []string {
+	fmt.Fprintf(errs, c.name()+": "+format+"\n", args...)
 	return []string{"false"}
 }
 
-func mendedTrap(ctx context.Context, with func(...string) []string, args []string) []string {
+func (c *Config) mendedTrap(ctx context.Context, with func(...string) []string, args []string) []string {
 	hc := interp.HandlerCtx(ctx)
 	args = slices.Clone(args)
 	at := 0
@@ -145,10 +150,10 @@ func mendedTrap(ctx context.Context, with func(...string) []string, args []strin
 	if args[at] == "" || args[at] == "-" {
 		return with(args...)
 	}
-	mended, err := mendedText(args[at], "", hc.Env)
+	mended, err := mendedText(args[at], "", handled{hc.Env, traces(shellOf(ctx))})
 	switch {
 	case mustNotRun(err):
-		return refused(hc.Stderr, "trap: %v", err)
+		return c.refused(hc.Stderr, "trap: %v", err)
 	case err == nil:
 		args[at] = trapped(ctx, mended)
 	}
@@ -214,4 +219,29 @@ func namedVariables(args []string) []string {
 		named = append(named, arg)
 	}
 	return named
+}
+
+// comparesTest reports whether test is to compare what -f file and the like say with something, which the interpreter panics
+// at.
+func comparesTest(args []string) bool {
+	compares := func(arg string) bool { return arg == "=" || arg == "==" || arg == "!=" }
+	for i := range len(args) - 2 {
+		operator := len(args[i]) == 2 && args[i][0] == '-' && (i == 0 || slices.Contains([]string{"!", "(", "-a", "-o"}, args[i-1]))
+		if operator && compares(args[i+2]) && !compares(args[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// texts has [ a = b ] compare texts that look like operators.
+func texts(name string, args []string) []string {
+	compared := slices.Clone(args)
+	if name == "[" && len(compared) > 0 {
+		args = args[:len(args)-1]
+	}
+	if at := len(args) - 3; (at == 0 || at == 1 && args[0] == "!") && slices.Contains([]string{"=", "==", "!="}, args[at+1]) {
+		compared[at], compared[at+2] = "x"+args[at], "x"+args[at+2]
+	}
+	return compared
 }

@@ -28,6 +28,14 @@ type Processes struct {
 // NewProcesses returns an empty table, whose first process gets the number after last.
 func NewProcesses(last int) *Processes { return &Processes{last: last, known: map[int]*Job{}} }
 
+// Number returns a number for a process that is none of the table's: no other gets it.
+func (p *Processes) Number() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	return p.last
+}
+
 // Running returns those that have not ended, in the order of their begin.
 func (p *Processes) Running() []*Job {
 	p.mu.Lock()
@@ -226,6 +234,9 @@ func (j *Job) Status() int {
 // harmless are signals that end nothing. A job cannot be stopped, and goes on without SIGCONT.
 var harmless = []string{"CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH", "0"}
 
+// IsHarmless reports whether a signal of [Signal] ends nothing.
+func IsHarmless(signal string) bool { return slices.Contains(harmless, signal) }
+
 // Kill sends a signal of [Signal], of which "0" only asks. It reports whether the job has not ended yet.
 func (j *Job) Kill(signal string) bool {
 	p := j.jobs.processes
@@ -234,7 +245,7 @@ func (j *Job) Kill(signal string) bool {
 	if j.IsDone() {
 		return false
 	}
-	if number, ok := SignalNumber(signal); ok && !slices.Contains(harmless, signal) && j.signal == 0 {
+	if number, ok := SignalNumber(signal); ok && !IsHarmless(signal) && j.signal == 0 {
 		j.signal = number
 		if j.cancel != nil {
 			j.cancel(errKilled)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 
@@ -80,16 +80,12 @@ func (c *Config) tell(ctx context.Context, hc interp.HandlerContext, option, nam
 		}
 		return true, nil
 	}
+	_, isAlias := Alias(shell, name)
 	switch function := shell.Funcs[name]; {
 	case option == "-P":
-	case c.Interactive && hasAlias(shell, name):
-		switch option {
-		case "-v":
-			return true, hc.Builtin(ctx, []string{"alias", name})
-		case "-V":
-			return true, hc.Builtin(ctx, []string{"type", name})
-		}
-		return say("alias", "", "")
+	case c.Interactive && isAlias:
+		text, _ := aliasText(shell, name)
+		return say("alias", "aliased to `"+text+"'", "alias "+name+"='"+strings.ReplaceAll(text, "'", `'\''`)+"'")
 	case syntax.IsKeyword(name):
 		return say("keyword", "a shell keyword", name)
 	case function != nil:
@@ -103,7 +99,7 @@ func (c *Config) tell(ctx context.Context, hc interp.HandlerContext, option, nam
 	case interp.IsBuiltin(name):
 		return say("builtin", "a shell builtin", name)
 	}
-	path := c.find(hc.Dir, name)
+	path := c.find(hc.Env, hc.Dir, name)
 	if path == "" {
 		return false, nil
 	}
@@ -114,9 +110,9 @@ func (c *Config) tell(ctx context.Context, hc interp.HandlerContext, option, nam
 }
 
 // find returns the file of a program, "" if there is none.
-func (c *Config) find(dir, name string) string {
+func (c *Config) find(env expand.Environ, dir, name string) string {
 	if !strings.Contains(name, "/") {
-		return c.Find(name)
+		return c.Find(env, dir, name)
 	}
 	info, err := c.Files.Stat(coreutils.Absolute(dir, name), true)
 	if err != nil || info.IsDir() || !c.executable(info) {
@@ -132,7 +128,6 @@ func (c *Config) executable(info fs.FileInfo) bool {
 	return info.Mode().Perm()&0o111 != 0
 }
 
-// hasAlias reports whether a shell has an alias: the interpreter tells nobody.
-func hasAlias(shell *interp.Runner, name string) bool {
-	return reflect.ValueOf(shell).Elem().FieldByName("alias").MapIndex(reflect.ValueOf(name)).IsValid()
-}
+// Programs are the builtins that are programs, too, in /bin: a container's command, and
+// what a path such as /bin/echo names.
+var Programs = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, "test": true, "[": true, "pwd": true, "kill": true}

@@ -23,8 +23,12 @@ type Variables interface {
 //   - declare -A a=(k v) becomes a=([k]=v), as in bash; what has no key beside others that have one is refused.
 //   - ${a[i-1]} becomes ${a["i-1"]} where a is an associative array, and ${a[$((i-1))]} where it is not known to be one.
 //   - [[ -v $name ]] is false where the name is empty.
+//   - [[ a && b ]] looks at b where a is true, see condition, and is traced.
+//   - $(<file) says once that there is no such file, and fails, see contents.
 //   - A loop that counts ends when its condition says so, see loop.
-//   - $! becomes a variable, see [Jobs].
+//   - a=\$b becomes a="\$"b, see escapes.
+//   - ~ behind a colon of an assignment becomes $HOME, see tildes.
+//   - $! becomes a variable, see [Jobs], and so does $$.
 //   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
 //     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
@@ -37,7 +41,10 @@ func mend(node syntax.Node, text, name string, vars Variables) (changed bool, er
 	if err := shallow(node, name); err != nil {
 		return false, err
 	}
-	m := &mender{text: text, name: name, vars: vars, maps: map[string]bool{}}
+	m := &mender{text: text, name: name, vars: vars, maps: map[string]bool{}, quoted: map[*syntax.ParamExp]bool{}, traces: turnsTraceOn(node)}
+	if shell, ok := vars.(interface{ traced() bool }); ok {
+		m.traces = m.traces || shell.traced()
+	}
 	syntax.Walk(node, func(node syntax.Node) bool {
 		if decl, ok := node.(*syntax.DeclClause); ok {
 			m.declared(decl)
@@ -50,9 +57,12 @@ func mend(node syntax.Node, text, name string, vars Variables) (changed bool, er
 
 type mender struct {
 	text, name string
-	vars       Variables                // nil: not known
-	maps       map[string]bool          // that the tree declares to be associative arrays
-	taken      map[syntax.WordPart]bool // the >(command) that their statements see to
+	vars       Variables                   // nil: not known
+	maps       map[string]bool             // that the tree declares to be associative arrays
+	taken      map[syntax.WordPart]bool    // the >(command) that their statements see to
+	quoted     map[*syntax.ParamExp]bool   // that are in double quotes
+	traces     bool                        // set -x may be on
+	tests      map[*syntax.TestClause]bool // that are traced
 	changed    bool
 	err        error // the first
 }
@@ -65,10 +75,12 @@ func (m *mender) refuse(at syntax.Node, why string) {
 
 // visit mends a node before Walk goes on with what is in it.
 func (m *mender) visit(node syntax.Node) bool {
+	m.escapes(node)
 	switch node := node.(type) {
 	case *syntax.Stmt:
 		m.output(node)
 		m.loop(node)
+		m.condition(node)
 		switch cmd := node.Cmd.(type) {
 		case *syntax.ArithmCmd:
 			m.statement(node, []syntax.ArithmExpr{cmd.X})
@@ -87,9 +99,14 @@ func (m *mender) visit(node syntax.Node) bool {
 		m.assignment(node)
 	case *syntax.Word:
 		m.substitute(node)
+	case *syntax.CmdSubst:
+		m.contents(node)
 	case *syntax.ParamExp:
 		if node.Param != nil && node.Param.Value == "!" {
 			node.Param.Value, node.Short, m.changed = LastJob, false, true
+		}
+		if node.Param != nil && node.Param.Value == "$" {
+			node.Param.Value, node.Short, m.changed = ownNumber, false, true
 		}
 		if node.Index != nil && node.Param != nil {
 			node.Index = m.index(node.Param.Value, node.Index)
@@ -194,6 +211,7 @@ func (m *mender) assignment(assign *syntax.Assign) {
 	if assign.Name == nil {
 		return
 	}
+	m.tildes(assign)
 	name := assign.Name.Value
 	if assign.Index != nil {
 		assign.Index = m.index(name, assign.Index)

@@ -48,7 +48,13 @@ func TestMended(t *testing.T) {
 		`eval 'f() { ((b[1]++)); }'; f; f; echo ${b[1]}`: "2\n",
 		`trap 'c[0]=1; ((c[0]++)); echo ${c[0]}' EXIT`:   "2\n",
 		"alias q='echo a'\nq b":                          "a b\n",
-		`unset 'a[b[0]++]'; echo $?`:                     "0\n",
+
+		`HOME=/h; p=a:~; q=~:b:~/c; r=$p:~/d; echo $p $q $r`:        "a:/h /h:b:/h/c a:/h:/h/d\n",
+		`HOME=/h; export p=~/a:~/b; readonly q=x:~; echo $p $q`:     "/h/a:/h/b x:/h\n",
+		`HOME=/h; p='a:~' q=a":~/" r=a\:~ s=a:~x; echo $p $q $r $s`: "a:~ a:~/ a:~ a:~x\n",
+		`HOME=/h; echo a:~; HOME="/a b"; p=x:~; echo "$p"`:          "a:~\nx:/a b\n",
+		`HOME=/h; a=(x:~); echo ${a[0]}`:                            "x:~\n",
+		`unset 'a[b[0]++]'; echo $?`:                                "0\n",
 	} {
 		if got, _ := run(t, func(c *bash.Config) { c.Interactive = true }, script+"\n:"); got != want {
 			t.Errorf("%s prints %q, want %q", script, got, want)
@@ -63,7 +69,7 @@ func TestSourcedFilesAreMended(t *testing.T) {
 		`source sub/lib`:             "sourced\n",
 		`cd sub && . ./lib`:          "sourced\n",
 		`source ./broken; echo $?`:   "source: source /desk/broken: /desk/broken:1:1: reached EOF without matching `{` with `}`\n1\n",
-		`source ./none; echo $?`:     "source: open desk/none: file does not exist\n1\n",
+		`source ./none; echo $?`:     "bash: ./none: No such file or directory\n1\n",
 		`source ./deep; echo $?`:     "source: source /desk/deep: /desk/deep:1:1: nested too deeply\n1\n",
 	} {
 		if got, _ := run(t, nil, script); got != want {

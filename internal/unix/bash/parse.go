@@ -37,6 +37,30 @@ func Parse(text, name string, vars Variables) (*syntax.File, error) {
 	return file, nil
 }
 
+// Begun returns what a shell runs of a script with a syntax error, which it reads line by line: the complete lines before the one
+// with the error, and then what prints the message and fails with the status 2. It is "" where no line is complete before that.
+func Begun(text string, err error, message string) string {
+	var failure syntax.ParseError
+	if !errors.As(err, &failure) {
+		return ""
+	}
+	end := uint(0) // the number of the last line of what is complete
+	isComplete := true
+	// Not left with a break: behind an unclosed here-document the parser goes on, and Go ends the process for that.
+	for stmt, err := range NewParser().StmtsSeq(Bounded(strings.NewReader(text))) {
+		isComplete = isComplete && err == nil && stmt != nil && stmt.End().Line() < failure.Pos.Line()
+		if isComplete {
+			end = stmt.End().Line()
+		}
+	}
+	word, err := syntax.Quote(message, syntax.LangBash)
+	if end == 0 || err != nil {
+		return ""
+	}
+	lines := strings.SplitAfterN(text, "\n", int(end)+1)
+	return strings.Join(lines[:min(int(end), len(lines))], "") + "\nbuiltin printf '%s\\n' " + word + " >&2; (exit 2)\n"
+}
+
 // parse is Parse without mending. A text that is nested too deeply for the parser is a refusal.
 func parse(text, name string) (*syntax.File, error) {
 	file, err := NewParser().Parse(Bounded(strings.NewReader(text)), name)

@@ -202,19 +202,6 @@ func variable(name string) *syntax.Word {
 // isPart reports whether a command is one of the programs that run parts.
 func isPart(args []string) bool { return args[0] == part || args[0] == parts }
 
-// untraced is the standard error of a shell, without the lines of a trace that are about the programs of this package. The
-// interpreter writes each in one piece.
-type untraced struct{ io.Writer }
-
-func (u untraced) Write(b []byte) (int, error) {
-	for _, program := range []string{part, output, begin, runs, LastJob} { // and those whose names begin so
-		if strings.HasPrefix(string(b[:min(len(b), len("+ ")+len(program))]), "+ "+program) {
-			return len(b), nil
-		}
-	}
-	return u.Writer.Write(b)
-}
-
 // HandlerCtx is interp.HandlerCtx with the streams that a Config has: who uses a shell knows them by their types.
 func HandlerCtx(ctx context.Context) interp.HandlerContext {
 	hc := interp.HandlerCtx(ctx)

@@ -55,6 +55,22 @@ func (m *mender) substitute(word *syntax.Word) {
 	}
 }
 
+// contents is the program that copies its standard input in $(<file). The interpreter's own way has no status, and prints
+// its error twice.
+const contents = "__contents"
+
+// contents makes $(<file) $(__contents <file).
+func (m *mender) contents(subst *syntax.CmdSubst) {
+	if len(subst.Stmts) != 1 {
+		return
+	}
+	stmt := subst.Stmts[0]
+	if stmt.Cmd == nil && len(stmt.Redirs) == 1 && stmt.Redirs[0].Op == syntax.RdrIn && !stmt.Negated && !stmt.Background {
+		stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{literal(contents)}}
+		m.changed = true
+	}
+}
+
 // outputsOf are where a statement has >(command), among its arguments and behind its redirections.
 func outputsOf(stmt *syntax.Stmt) (found []*syntax.WordPart) {
 	var words []*syntax.Word

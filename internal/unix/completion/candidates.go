@@ -51,7 +51,7 @@ func (s Shell) Files(last Word) (all []terminal.Candidate, replaces int) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if !strings.HasPrefix(name, base) || strings.HasPrefix(name, ".") && base == "" || Plain(name) != name {
+		if !strings.HasPrefix(name, base) || strings.HasPrefix(name, ".") && base == "" || terminal.Plain(name) != name {
 			continue
 		}
 		c := terminal.Candidate{Text: dir + name, Show: name}

@@ -97,13 +97,3 @@ func Escape(word string) string {
 	}
 	return b.String()
 }
-
-// Plain leaves control characters out of a name that is shown.
-func Plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r <= 0x9f {
-			return -1
-		}
-		return r
-	}, name)
-}

@@ -39,17 +39,18 @@ type System interface {
 	// Run runs a command line in the folder and with the streams of k, with the
 	// variables env, each NAME=value, and returns its exit code.
 	Run(k *Call, env, argv []string) int
-	// Find returns where the program is, "" if there is none of the name.
-	Find(name string) string
+	// Find returns where the program is, "" if there is none of the name. env has the PATH to search, and dir is the
+	// folder that relative ones in it start from.
+	Find(env expand.Environ, dir, name string) string
 	// Go runs f in a goroutine that somebody waits for.
 	Go(f func())
 	// RoundTrip sends a request of curl or wget.
 	RoundTrip(*http.Request) (*http.Response, error)
 }
 
-// Files are those that commands see. Names are absolute, and errors are those
-// of package os. What Stat and ReadDir return may have a method
-// Target() string, which says where a symbolic link leads.
+// Files are those that commands see. Names are absolute, and errors are those of
+// package os. What Stat and ReadDir return may have the methods Target() string,
+// which says where a symbolic link leads, and Owner() (uid, gid int64).
 type Files interface {
 	Open(name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error)
 	Stat(name string, follow bool) (fs.FileInfo, error)
@@ -62,7 +63,9 @@ type Files interface {
 	Remove(name string, all bool) error
 	Rename(from, to string) error
 	Touch(name string) error
-	Chmod(name string, perm fs.FileMode) error
+	Chmod(name string, mode fs.FileMode) error
+	// Chown gives a file to a user and a group; -1 leaves what is there.
+	Chown(name string, uid, gid int64) error
 }
 
 // target is where the symbolic link leads, "" for what is none.
@@ -144,6 +147,8 @@ func Reason(err error) string {
 		return "No such file or directory"
 	case errors.Is(err, fs.ErrExist):
 		return "File exists"
+	case errors.Is(err, syscall.EPERM):
+		return "Operation not permitted"
 	case errors.Is(err, fs.ErrPermission):
 		return "Permission denied"
 	case errors.Is(err, syscall.EROFS):

@@ -3,14 +3,18 @@ package coreutils
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"os"
+	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,27 +23,32 @@ import (
 // value.
 var (
 	curlLetters = map[byte]string{'A': "user-agent", 'b': "cookie", 'c': "cookie-jar", 'd': "data", 'E': "cert", 'f': "fail", 'H': "header", 'i': "include",
-		'I': "head", 'k': "insecure", 'L': "location", 'm': "max-time", 'o': "output", 'S': "show-error", 's': "silent", 'T': "upload-file", 'u': "user",
+		'I': "head", 'k': "insecure", 'L': "location", 'm': "max-time", 'D': "dump-header", 'F': "form", 'G': "get", 'o': "output", 'O': "remote-name", 'S': "show-error", 's': "silent", 'T': "upload-file", 'u': "user", 'v': "verbose",
 		'w': "write-out", 'X': "request", 'x': "proxy"}
-	curlValues = map[string]bool{"cacert": true, "cert": true, "connect-timeout": true, "cookie": true, "cookie-jar": true, "data": true, "data-binary": true,
-		"data-raw": true, "header": true, "json": true, "key": true, "max-time": true, "output": true, "proxy": true, "request": true, "resolve": true,
+	curlValues = map[string]bool{"cacert": true, "cert": true, "connect-timeout": true, "connect-to": true, "cookie": true, "cookie-jar": true, "data": true, "data-binary": true,
+		"data-raw": true, "data-urlencode": true, "dump-header": true, "form": true, "header": true, "json": true, "key": true, "max-time": true, "output": true, "proxy": true, "request": true, "resolve": true,
 		"retry": true, "retry-delay": true, "upload-file": true, "url": true, "user": true, "user-agent": true, "write-out": true}
 )
 
 // curlCommand is a run of curl: what its options say.
 type curlCommand struct {
 	*Call
-	method, address, output, format, authorities, certificate, key string
+	method, address, output, format, authorities, certificate, key, headers string
+	remote                                                                  string // address and port of who was asked last
 
 	header http.Header
-	data   []string // of -d and its like, in their order
-	body   []byte   // of -T
+	data   []string          // of -d and its like, in their order
+	form   *multipart.Writer // of -F; nil where there is none
+	parts  bytes.Buffer      // what that has written
+	places map[string]string // of --resolve and --connect-to: where a HOST:PORT is; both may be empty, and HOST *
+	body   []byte            // of -T
 	limit  time.Duration
 	on     map[string]bool // options without a value
 }
 
 func curl(k *Call) int {
-	c := &curlCommand{Call: k, header: http.Header{"User-Agent": {"curl/8.5.0"}, "Accept": {"*/*"}}, on: map[string]bool{}}
+	own := *k
+	c := &curlCommand{Call: &own, header: http.Header{"User-Agent": {"curl/8.5.0"}, "Accept": {"*/*"}}, on: map[string]bool{}, places: map[string]string{}}
 	if code := c.parse(); code != 0 {
 		return code
 	}
@@ -54,16 +63,12 @@ func curl(k *Call) int {
 				return c.fail(77, "error setting certificate file: %s", c.authorities)
 			}
 		}
-		careful := *k
-		careful.Context = trusting(k.Context, pem)
-		c.Call = &careful
+		own.Context = trusting(k.Context, pem)
 	}
 	if c.certificate != "" {
-		careful := *c.Call
-		if careful.Context = c.presenting(); careful.Context == nil {
+		if own.Context = c.presenting(); own.Context == nil {
 			return c.fail(58, "could not load PEM client certificate from %s", c.certificate)
 		}
-		c.Call = &careful
 	}
 	return c.exchange()
 }
@@ -80,11 +85,11 @@ func (c *curlCommand) presenting() context.Context {
 			return nil
 		}
 	}
-	ctx, err := presenting(c.Context, certificate, key)
+	all, err := Certificates(certificate, key)
 	if err != nil {
 		return nil
 	}
-	return ctx
+	return context.WithValue(c.Context, certificatesKey{}, all)
 }
 
 // parse takes the arguments apart. It returns what to exit with, 0 to go on.
@@ -137,7 +142,7 @@ func (c *curlCommand) parse() int {
 	return 0
 }
 
-// set takes in an option. It returns what to exit with, 0 to go on.
+// set takes in an option. It returns what to exit with, 0 to go on. It is long because each option is taken in another way.
 func (c *curlCommand) set(name, value string) int {
 	switch name {
 	case "url":
@@ -177,6 +182,38 @@ func (c *curlCommand) set(name, value string) int {
 			c.header.Set("Content-Type", "application/json")
 			c.header.Set("Accept", "application/json")
 		}
+	case "data-urlencode":
+		name, text, isNamed := strings.Cut(value, "=")
+		if !isNamed {
+			name, text = "", value
+		}
+		if text = strings.ReplaceAll(url.QueryEscape(text), "+", "%20"); name != "" {
+			text = name + "=" + text
+		}
+		c.data = append(c.data, text)
+	case "form":
+		return c.field(value)
+	case "dump-header":
+		c.headers = value
+	case "resolve":
+		parts := strings.SplitN(strings.TrimPrefix(value, "+"), ":", 3)
+		if len(parts) < 3 {
+			return c.fail(49, "Couldn't parse CURLOPT_RESOLVE entry '%s'", value)
+		}
+		c.places[parts[0]+":"+parts[1]] = net.JoinHostPort(strings.Trim(parts[2], "[]"), parts[1])
+	case "connect-to":
+		parts := strings.SplitN(value, ":", 4)
+		if len(parts) < 4 {
+			return c.fail(49, "Couldn't parse CURLOPT_CONNECT_TO entry '%s'", value)
+		}
+		place, port := parts[2], parts[3]
+		if place == "" {
+			place = parts[0]
+		}
+		if port == "" {
+			port = parts[1]
+		}
+		c.places[parts[0]+":"+parts[1]] = net.JoinHostPort(place, port)
 	case "upload-file":
 		text, err := c.read(value)
 		if err != nil {
@@ -213,10 +250,55 @@ func (c *curlCommand) fail(code int, format string, args ...any) int {
 	return code
 }
 
+// field adds a part of a form: NAME=VALUE, or NAME=@FILE.
+func (c *curlCommand) field(value string) int {
+	name, text, ok := strings.Cut(value, "=")
+	if !ok {
+		return c.misused("Illegally formatted input field")
+	}
+	if c.form == nil {
+		c.form = multipart.NewWriter(&c.parts)
+	}
+	content, err := []byte(text), error(nil)
+	var to io.Writer
+	if from, isFile := strings.CutPrefix(text, "@"); isFile {
+		from, _, _ = strings.Cut(from, ";")
+		if content, err = c.read(from); err != nil {
+			return c.fail(26, "Failed to open/read local data from file/application")
+		}
+		to, err = c.form.CreateFormFile(name, path.Base(from))
+	} else {
+		to, err = c.form.CreateFormField(name)
+	}
+	if err == nil {
+		_, err = to.Write(content)
+	}
+	if err != nil { // a buffer takes it all
+		return c.fail(26, "%v", err)
+	}
+	return 0
+}
+
+// curlAnswer is what -w tells of.
+type curlAnswer struct {
+	status int
+	kind   string // of content
+	size   int64
+	took   time.Duration
+}
+
 // report prints what -w asks for.
-func (c *curlCommand) report(status int) {
-	text := fmt.Sprintf("%03d", status)
-	fmt.Fprint(c.Stdout, strings.NewReplacer("%{http_code}", text, "%{response_code}", text, `\n`, "\n").Replace(c.format))
+func (c *curlCommand) report(a curlAnswer) {
+	status, took := fmt.Sprintf("%03d", a.status), fmt.Sprintf("%.6f", a.took.Seconds())
+	size := strconv.FormatInt(a.size, 10)
+	ip, port, err := net.SplitHostPort(c.remote)
+	if err != nil { // nobody was asked
+		ip, port = "", ""
+	}
+	fmt.Fprint(c.Stdout, strings.NewReplacer("%{http_code}", status, "%{response_code}", status, "%{content_type}", a.kind, "%{size_download}", size,
+		"%{time_total}", took, "%{time_starttransfer}", took, "%{time_connect}", took, "%{time_namelookup}", took, "%{time_appconnect}", took, "%{time_pretransfer}", took,
+		"%{remote_ip}", ip, "%{remote_port}", port, "%{url}", c.address, "%{url_effective}", c.address, "%{method}", c.method, "%{http_version}", "1.1", "%{num_redirects}", "0",
+		"%%", "%", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(c.format))
 }
 
 // exchange sends the request and prints the answer.
@@ -225,53 +307,178 @@ func (c *curlCommand) exchange() int {
 	switch {
 	case c.on["upload-file"]:
 		method, body = http.MethodPut, bytes.NewReader(c.body)
+	case c.form != nil:
+		_ = c.form.Close() // a buffer takes it all
+		method, body = http.MethodPost, &c.parts
+		c.header.Set("Content-Type", c.form.FormDataContentType())
+	case c.on["get"] && c.data != nil:
+		mark := "?"
+		if strings.Contains(c.address, "?") {
+			mark = "&"
+		}
+		c.address += mark + strings.Join(c.data, "&")
 	case c.data != nil:
 		method, body = http.MethodPost, strings.NewReader(strings.Join(c.data, "&"))
 		if c.header.Get("Content-Type") == "" {
 			c.header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
-	case c.on["head"]:
+	}
+	if c.on["head"] {
 		method = http.MethodHead
 	}
-	if c.method != "" {
-		method = c.method
+	if c.method == "" {
+		c.method = method
 	}
-	response, err := c.Request(method, c.address, body, c.header, c.on["location"], c.limit)
+	began := c.System.Clock().Now()
+	answer := curlAnswer{}
+	c.Context = httptrace.WithClientTrace(c.Context, &httptrace.ClientTrace{ConnectStart: func(_, at string) { c.trying(at) }})
+	response, err := c.Request(c.method, c.placed(), body, c.header, c.on["location"], c.limit)
+	answer.took = c.System.Clock().Since(began)
 	if err != nil {
-		c.report(0)
+		if c.remote != "" && c.on["verbose"] {
+			host, port, _ := net.SplitHostPort(c.remote)
+			fmt.Fprintf(c.Stderr, "* connect to %s port %s failed: Connection refused\n", host, port)
+		}
+		c.report(answer)
 		return c.lost(err)
 	}
 	defer response.Body.Close()
+	answer.status, answer.kind = response.StatusCode, response.Header.Get("Content-Type")
+	c.tell(response)
 	if c.on["fail"] && response.StatusCode >= 400 {
-		c.report(response.StatusCode)
+		c.report(answer)
 		return c.fail(22, "The requested URL returned error: %d", response.StatusCode)
 	}
-	var b bytes.Buffer
-	if c.on["include"] || c.on["head"] {
-		fmt.Fprintf(&b, "HTTP/1.1 %s\r\n", response.Status)
-		_ = response.Header.Write(&b) // a buffer takes it all
-		b.WriteString("\r\n")
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "HTTP/1.1 %s\r\n", response.Status)
+	_ = response.Header.Write(&head) // a buffer takes it all
+	head.WriteString("\r\n")
+	out, code := c.to(c.output)
+	if code != 0 {
+		return code
 	}
-	out := c.Stdout
-	if c.output != "" {
-		f, err := c.Files.Open(c.Path(c.output), writeFlags, 0o644)
-		if err != nil {
-			return c.fail(23, "Failure writing output to destination")
+	defer out.Close()
+	if c.headers != "" {
+		to, code := c.to(c.headers)
+		if code != 0 {
+			return code
 		}
-		defer f.Close()
-		out = f
+		defer to.Close()
+		if _, err := to.Write(head.Bytes()); err != nil {
+			return 23
+		}
 	}
-	if _, err = io.Copy(out, io.MultiReader(&b, response.Body)); err != nil {
+	if !c.on["include"] && !c.on["head"] {
+		head.Reset()
+	}
+	if _, err := out.Write(head.Bytes()); err != nil {
 		return 23
 	}
-	c.report(response.StatusCode)
+	if answer.size, err = io.Copy(out, response.Body); err != nil {
+		return 23
+	}
+	c.report(answer)
 	return 0
+}
+
+// to opens what is to be written: a file, or standard output for "" and "-".
+func (c *curlCommand) to(name string) (io.WriteCloser, int) {
+	if name == "" && c.on["remote-name"] {
+		at, err := url.Parse(schemed(c.address))
+		if err != nil {
+			return nil, c.fail(3, "URL using bad/illegal format or missing URL")
+		}
+		if name = path.Base(at.Path); strings.HasSuffix(at.Path, "/") || name == "." {
+			return nil, c.fail(23, "Remote file name has no length")
+		}
+	}
+	if name == "" || name == "-" {
+		return unclosed{c.Stdout}, 0
+	}
+	f, err := c.Files.Open(c.Path(name), writeFlags, 0o644)
+	if err != nil {
+		return nil, c.fail(23, "Failure writing output to destination")
+	}
+	return f, 0
+}
+
+// unclosed is what others close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// placed is the address with the place of --resolve in it.
+func (c *curlCommand) placed() string {
+	at, err := url.Parse(schemed(c.address))
+	if err != nil {
+		return c.address
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	place := ""
+	for _, asked := range []string{at.Hostname() + ":" + port, "*:" + port, at.Hostname() + ":", ":" + port, ":"} {
+		if place = c.places[asked]; place != "" {
+			break
+		}
+	}
+	host, placePort, err := net.SplitHostPort(place)
+	if err != nil {
+		return c.address
+	}
+	if host == "" {
+		host = at.Hostname()
+	}
+	if placePort == "" {
+		placePort = port
+	}
+	if c.header.Get("Host") == "" {
+		c.header.Set("Host", at.Host)
+	}
+	c.Context = context.WithValue(c.Context, serverNameKey{}, at.Hostname())
+	at.Host = net.JoinHostPort(host, placePort)
+	return at.String()
+}
+
+// trying prints for -v who is asked.
+func (c *curlCommand) trying(at string) {
+	if c.remote = at; c.on["verbose"] {
+		fmt.Fprintf(c.Stderr, "*   Trying %s...\n", at)
+	}
+}
+
+// tell prints for -v what was sent and what has come, but for what is in them.
+func (c *curlCommand) tell(response *http.Response) {
+	if !c.on["verbose"] {
+		return
+	}
+	r := response.Request
+	if c.remote == "" { // who is asked is none of the cluster's
+		c.trying(hostOf(r.URL.String()))
+	}
+	ip, port, _ := net.SplitHostPort(c.remote)
+	fmt.Fprintf(c.Stderr, "* Connected to %s (%s) port %s\n", r.URL.Hostname(), ip, port)
+	fmt.Fprintf(c.Stderr, "> %s %s HTTP/1.1\r\n> Host: %s\r\n", r.Method, r.URL.RequestURI(), r.Host)
+	show := func(mark string, header http.Header) {
+		var text bytes.Buffer
+		_ = header.WriteSubset(&text, map[string]bool{"Host": true, "Kubetab-Client": true}) // a buffer takes it all
+		for line := range strings.SplitAfterSeq(text.String(), "\n") {
+			if line != "" {
+				fmt.Fprint(c.Stderr, mark+" "+line)
+			}
+		}
+		fmt.Fprint(c.Stderr, mark+" \r\n")
+	}
+	show(">", r.Header)
+	fmt.Fprintf(c.Stderr, "< HTTP/1.1 %s\r\n", response.Status)
+	show("<", response.Header)
 }
 
 // lost says why there is no answer, and returns curl's code for that.
 func (c *curlCommand) lost(err error) int {
-	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
-		return c.fail(60, "%s", `SSL certificate problem: unable to get local issuer certificate
+	if why := distrusted(err); why != "" {
+		return c.fail(60, "%s", why+`
 More details here: https://curl.se/docs/sslcerts.html
 
 curl failed to verify the legitimacy of the server and therefore could not
@@ -280,11 +487,14 @@ how to fix it, please visit the web page mentioned above.`)
 	}
 	dns, name := Lost(err)
 	switch {
+	case isPlain(err):
+		return c.fail(35, "OpenSSL/3.0.15: error:0A00010B:SSL routines::wrong version number")
 	case dns:
 		return c.fail(6, "Could not resolve host: %s", name)
-	case errors.Is(err, context.Canceled), os.IsTimeout(err):
+	case errors.Is(err, context.Canceled), os.IsTimeout(err), errors.Is(err, os.ErrDeadlineExceeded):
 		return c.fail(28, "Connection timed out")
 	}
+	defer c.advise(err)
 	host, port, _ := net.SplitHostPort(hostOf(c.address))
 	return c.fail(7, "Failed to connect to %s port %s after 0 ms: Couldn't connect to server", host, port)
 }

@@ -5,16 +5,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"strconv"
 	"strings"
 )
-
-// errInvalidInput is GNU's word for what is not in base64.
-var errInvalidInput = errors.New("invalid input")
 
 func base64Command(k *Call) int {
 	f := k.Flags("w")
@@ -32,7 +28,8 @@ func base64Command(k *Call) int {
 		}
 		width = n
 	}
-	return k.each(f.Rest, func(_ string, r io.Reader) error {
+	wrong := false
+	code := k.each(f.Rest, func(_ string, r io.Reader) error {
 		if decodes {
 			data, err := ReadAll(r)
 			if err != nil {
@@ -40,7 +37,7 @@ func base64Command(k *Call) int {
 			}
 			decoded, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(string(data)))
 			if _, failed := k.Stdout.Write(decoded); failed == nil && err != nil {
-				return errInvalidInput
+				wrong = true
 			}
 			return nil
 		}
@@ -54,6 +51,10 @@ func base64Command(k *Call) int {
 		}
 		return out.end()
 	})
+	if wrong {
+		return k.Fail("invalid input")
+	}
+	return code
 }
 
 // wrapped breaks what is written to it into lines, unless width is 0.

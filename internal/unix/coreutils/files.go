@@ -7,73 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 )
 
 // fileCommands work on files by name.
 var fileCommands = map[string]func(*Call) int{
 	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rm, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
-	"chmod": chmod, "chown": nothing, "chgrp": nothing, "sync": nothing, "stat": stat, "find": find, "du": du, "df": df,
-	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing,
+	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "stat": stat, "find": find, "du": du, "df": df,
+	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing, "tree": tree,
 }
 
 func nothing(*Call) int { return 0 }
-
-func ls(k *Call) int {
-	f := k.Flags("")
-	if len(f.Rest) == 0 {
-		f.Rest = []string{"."}
-	}
-	code := 0
-	show := func(i fs.FileInfo, name string) {
-		if !f.On['l'] {
-			fmt.Fprintln(k.Stdout, name)
-			return
-		}
-		mode := i.Mode().String()
-		switch {
-		case i.Mode()&fs.ModeSymlink != 0:
-			mode = "l" + mode[1:]
-			name += " -> " + target(i)
-		case i.Mode()&fs.ModeDevice != 0:
-			mode = "c" + mode[len(mode)-9:]
-		case i.Mode()&fs.ModeSticky != 0:
-			mode = "d" + mode[len(mode)-9:len(mode)-1] + "t"
-		}
-		fmt.Fprintf(k.Stdout, "%s    1 root     root     %9d %s %s\n", mode, i.Size(), i.ModTime().UTC().Format("Jan _2 15:04"), name)
-	}
-	for _, name := range f.Rest {
-		i, err := k.Files.Stat(k.Path(name), !f.On['l'] && !f.On['d'] || strings.HasSuffix(name, "/"))
-		if err != nil {
-			code = k.Fail("cannot access '%s': %s", name, Reason(err)) + 1
-			continue
-		}
-		if !i.IsDir() || f.On['d'] {
-			show(i, name)
-			continue
-		}
-		if len(f.Rest) > 1 {
-			fmt.Fprintf(k.Stdout, "%s:\n", name)
-		}
-		entries, _ := k.Files.ReadDir(k.Path(name))
-		if f.On['l'] {
-			fmt.Fprintf(k.Stdout, "total %d\n", len(entries)*4)
-		}
-		if f.On['a'] {
-			show(i, ".")
-			show(i, "..")
-		}
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") && !f.On['a'] && !f.On['A'] {
-				continue
-			}
-			i, _ := e.Info()
-			show(i, e.Name())
-		}
-	}
-	return code
-}
 
 func mkdir(k *Call) int {
 	f := k.Flags("m")
@@ -143,8 +87,13 @@ func (k *Call) copy(from, to string, all bool) error {
 		_, err = io.Copy(out, in)
 		return errors.Join(err, out.Close())
 	}
-	if !all {
+	switch {
+	case !all:
 		return errors.New("omitting directory")
+	case strings.HasPrefix(to+"/", strings.TrimSuffix(from, "/")+"/"):
+		return errors.New("cannot copy a directory into itself")
+	case k.Err() != nil:
+		return k.Err()
 	}
 	if err := k.Files.MkdirAll(to, i.Mode()); err != nil {
 		return err
@@ -231,45 +180,6 @@ func ln(k *Call) int {
 	return 0
 }
 
-func chmod(k *Call) int {
-	f := k.Flags("")
-	if len(f.Rest) < 2 {
-		return k.Fail("missing operand")
-	}
-	code := 0
-	for _, name := range f.Rest[1:] {
-		i, err := k.Files.Stat(k.Path(name), true)
-		if err == nil {
-			perm := i.Mode().Perm()
-			if n, parseErr := strconv.ParseUint(f.Rest[0], 8, 32); parseErr == nil {
-				perm = fs.FileMode(n)
-			} else if strings.Contains(f.Rest[0], "+x") {
-				perm |= 0o111
-			} else if strings.Contains(f.Rest[0], "-x") {
-				perm &^= 0o111
-			}
-			err = k.Files.Chmod(k.Path(name), perm)
-		}
-		if err != nil {
-			code = k.Fail("%s: %s", name, Reason(err))
-		}
-	}
-	return code
-}
-
-func stat(k *Call) int {
-	code := 0
-	for _, name := range k.Flags("cf").Rest {
-		i, err := k.Files.Stat(k.Path(name), false)
-		if err != nil {
-			code = k.Fail("can't stat '%s': %s", name, Reason(err))
-			continue
-		}
-		fmt.Fprintf(k.Stdout, "  File: %s\n  Size: %d\nAccess: (%04o/%s)\nModify: %s\n", name, i.Size(), i.Mode().Perm(), i.Mode(), i.ModTime().UTC().Format("2006-01-02 15:04:05.000000000 +0000"))
-	}
-	return code
-}
-
 // walk visits p and what is below it.
 func (k *Call) walk(p string, visit func(p string, i fs.FileInfo) error) error {
 	i, err := k.Files.Stat(p, false)
@@ -326,27 +236,6 @@ func find(k *Call) int {
 		}
 	}
 	return code
-}
-
-func du(k *Call) int {
-	f := k.Flags("d")
-	if len(f.Rest) == 0 {
-		f.Rest = []string{"."}
-	}
-	for _, name := range f.Rest {
-		total := int64(0)
-		if err := k.walk(k.Path(name), func(_ string, i fs.FileInfo) error { total += i.Size(); return nil }); err != nil {
-			return k.Fail("%s: %s", name, Reason(err))
-		}
-		fmt.Fprintf(k.Stdout, "%d\t%s\n", (total+1023)/1024, name)
-	}
-	return 0
-}
-
-func df(k *Call) int {
-	fmt.Fprintln(k.Stdout, "Filesystem           1K-blocks      Used Available Use% Mounted on")
-	fmt.Fprintln(k.Stdout, "overlay               98831908  12353988  86461536  13% /")
-	return 0
 }
 
 func baseName(k *Call) int {

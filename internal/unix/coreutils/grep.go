@@ -51,8 +51,8 @@ func grep(k *Call) int {
 		switch {
 		case f.On['F'] || k.Name == "fgrep":
 			pattern = regexp.QuoteMeta(pattern)
-		case !f.On['E'] && !f.On['P'] && k.Name != "egrep":
-			pattern = basic(pattern)
+		case !f.On['P']:
+			pattern = posix(pattern, f.On['E'] || k.Name == "egrep")
 		}
 		patterns[i] = pattern
 	}
@@ -68,7 +68,7 @@ func grep(k *Call) int {
 	if f.On['i'] || f.On['y'] {
 		pattern = "(?i)" + pattern
 	}
-	re, err := CompilePattern(k, pattern, false)
+	re, err := CompilePattern(k, pattern, !f.On['P'])
 	if err != nil {
 		return trouble("bad regex '%s'", strings.Join(patterns, "|"))
 	}

@@ -10,7 +10,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -27,6 +29,14 @@ func Lost(err error) (dns bool, text string) {
 		return true, d.Name
 	}
 	return false, err.Error()
+}
+
+// advise prints what a program of the name says besides the error of a client, if the error has advice.
+func (k *Call) advise(err error) {
+	var adviser interface{ Advice() string }
+	if errors.As(err, &adviser) {
+		fmt.Fprintln(k.Stderr, adviser.Advice())
+	}
 }
 
 // roundTripper is a System as http.Client wants it.
@@ -51,8 +61,9 @@ func ClientCertificates(ctx context.Context) []*x509.Certificate {
 	return certificates
 }
 
-// presenting returns a context for requests of a client that has a certificate, in PEM, and its key. It fails in the words of crypto/tls.
-func presenting(ctx context.Context, certificate, key []byte) (context.Context, error) {
+// Certificates returns the certificates of a client, its own first, from PEM. It fails in the words of crypto/tls: for what is none, and
+// where key is another's.
+func Certificates(certificate, key []byte) ([]*x509.Certificate, error) {
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		return nil, err
@@ -65,7 +76,7 @@ func presenting(ctx context.Context, certificate, key []byte) (context.Context, 
 		}
 		all = append(all, one)
 	}
-	return context.WithValue(ctx, certificatesKey{}, all), nil
+	return all, nil
 }
 
 // CheckAuthority takes the place of TLS's check of a server's certificate: a request
@@ -97,13 +108,19 @@ func CheckAuthority(r *http.Request, authority func() ([]byte, error)) error {
 	return x509.UnknownAuthorityError{}
 }
 
+// schemed is an address with its scheme: without one it is that of plain HTTP.
+func schemed(address string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return "http://" + address
+}
+
 // Request sends a request as curl and wget do: without a scheme the address is
 // one of plain HTTP, a limit of zero is none. Errors: an address that is none,
 // and what http.Client.Do returns.
 func (k *Call) Request(method, address string, body io.Reader, header http.Header, follow bool, limit time.Duration) (*http.Response, error) {
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
+	address = schemed(address)
 	ctx := k.Context
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -114,6 +131,9 @@ func (k *Call) Request(method, address string, body io.Reader, header http.Heade
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, err
+	}
+	if r.URL.Path == "" {
+		r.URL.Path = "/"
 	}
 	for name, values := range header {
 		r.Header[name] = values
@@ -190,7 +210,17 @@ func wget(k *Call) int {
 	if address == "" {
 		return k.Fail("missing URL")
 	}
-	response, err := k.Request(method, address, body, header, true, limit)
+	remote, own := "", *k
+	own.Context = httptrace.WithClientTrace(k.Context, &httptrace.ClientTrace{ConnectStart: func(_, at string) {
+		remote = at
+		if name, _, err := net.SplitHostPort(hostOf(address)); err == nil && !quiet {
+			fmt.Fprintf(k.Stderr, "Connecting to %s (%s)\n", name, at)
+		}
+	}})
+	response, err := own.Request(method, address, body, header, true, limit)
+	if remote == "" { // who is asked is none of the cluster's
+		remote = hostOf(address)
+	}
 	if err != nil {
 		dns, text := Lost(err)
 		switch {
@@ -199,17 +229,27 @@ func wget(k *Call) int {
 		case errors.Is(err, context.Canceled):
 			return k.Fail("download timed out")
 		}
-		host := hostOf(address)
-		return k.Fail("can't connect to remote host (%s): %s", host, "Connection refused")
+		defer k.advise(err)
+		if isPlain(err) {
+			return k.Fail("error getting response: wrong version number")
+		}
+		why := "Connection refused"
+		if os.IsTimeout(err) || errors.Is(err, os.ErrDeadlineExceeded) {
+			why = "Connection timed out"
+		}
+		if ip, _, err := net.SplitHostPort(remote); err == nil {
+			remote = ip
+		}
+		return k.Fail("can't connect to remote host (%s): %s", remote, why)
 	}
 	defer response.Body.Close()
-	if !quiet {
-		fmt.Fprintf(k.Stderr, "Connecting to %s\n", hostOf(address))
-	}
 	if response.StatusCode >= 400 {
 		return k.Fail("server returned error: HTTP/1.1 %s", response.Status)
 	}
 	if spider {
+		if !quiet {
+			fmt.Fprintln(k.Stderr, "remote file exists")
+		}
 		return 0
 	}
 	if output == "" {
@@ -239,10 +279,7 @@ func wget(k *Call) int {
 
 // hostOf returns the host and the port of an address.
 func hostOf(address string) string {
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(schemed(address))
 	switch {
 	case err != nil:
 		return address

@@ -71,6 +71,8 @@ var (
 	process = &account{growth: 512 << 20}
 	// mostLive is the limit up to which programs may grow little by little.
 	mostLive uint64 = math.MaxUint64
+	// mostConceded is the limit up to which they may grow for what Concede was told.
+	mostConceded uint64 = math.MaxUint64
 	// sharedFor is how long what was alive when a program began counts for the programs
 	// that begin beside it. Natively an engine that starts takes some hundred MB.
 	sharedFor = time.Second
@@ -78,8 +80,17 @@ var (
 
 func init() {
 	if runtime.GOARCH == "wasm" {
-		process.growth, mostLive, sharedFor = 256<<20, 2<<30, time.Minute
+		// A full engine has room for 3 GiB (core/memory.go) while all of its objects are deleted.
+		process.growth, mostLive, mostConceded, sharedFor = 256<<20, 2<<30, 3<<30, time.Minute
 	}
+}
+
+// LimitMemory has programs keep to a process that may take so many bytes of memory: together they
+// may take an eighth of it, and little where half of it is alive. It is to be called before any
+// program runs.
+func LimitMemory(bytes uint64) {
+	process.growth = min(process.growth, bytes/8)
+	mostLive, mostConceded = bytes/2, bytes/4*3
 }
 
 // leastGrowth is what programs may take where more than mostLive is alive: whoever
@@ -163,6 +174,25 @@ func (a *account) over() bool {
 		a.mu.Unlock()
 	}
 	return false
+}
+
+// Concede says that the API server has taken so many bytes for a request of ctx's program that
+// makes room, such as one that deletes an object: its watch caches hold deleted objects for a
+// while. Programs are not ended for these. Where ctx is no program's it does nothing.
+func Concede(ctx context.Context, bytes uint64) {
+	if m, _ := ctx.Value(memoryKey{}).(*Memory); m != nil {
+		m.account.concede(bytes)
+	}
+}
+
+func (a *account) concede(bytes uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.most == 0 || a.most >= mostConceded {
+		return
+	}
+	a.most += min(bytes, mostConceded-a.most)
+	a.setLimit()
 }
 
 // collect collects garbage, of the programs that have ended too, and returns what inUse

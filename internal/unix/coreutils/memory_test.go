@@ -12,9 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mvdan.cc/sh/v3/expand"
 	"testing/synctest"
 	"time"
+
+	"mvdan.cc/sh/v3/expand"
 )
 
 // endless is text without an end.
@@ -164,6 +165,33 @@ func TestWhatWasThereLongAgo(t *testing.T) {
 	if age := time.Since(a.since); age > time.Minute {
 		t.Errorf("its beginning is %v ago", age)
 	}
+}
+
+// TestConceded: a program goes on beyond what it may take by what was conceded to it, up to a limit.
+func TestConceded(t *testing.T) {
+	defer func(most uint64) { mostConceded = most }(mostConceded)
+	runtime.GC()
+	a := &account{growth: 8 << 20}
+	isOver := false
+	ctx, m := a.with(t.Context(), func() { isOver = true })
+	defer m.End()
+	Concede(ctx, 1<<20) // before the first look, from when on it counts
+	m.Look()
+	mostConceded = a.most + 48<<20
+	held := [][]byte{make([]byte, 32<<20)}
+	Concede(ctx, 32<<20)
+	Concede(t.Context(), 1<<40) // no program's
+	runtime.GC()
+	if m.Look(); isOver {
+		t.Fatal("a program was ended for what was conceded to it")
+	}
+	Concede(ctx, 1<<40)
+	held = append(held, make([]byte, 64<<20))
+	runtime.GC()
+	if m.Look(); !isOver {
+		t.Errorf("a program goes on with %d MiB more than can be conceded", (a.most-mostConceded)>>20)
+	}
+	runtime.KeepAlive(held)
 }
 
 // TestLittleByLittle has the process grow beyond mostLive over many minutes of a

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -27,6 +26,7 @@ var textCommands = map[string]func(*Call) int{
 	"sha256sum": func(k *Call) int { return sum(k, sha256.New) },
 	"sha512sum": func(k *Call) int { return sum(k, sha512.New) },
 	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs, "envsubst": envsubst,
+	"comm": comm, "cmp": compare, "shuf": shuf, "fold": fold, "strings": stringsOf, "split": split, "join": join,
 }
 
 func cat(k *Call) int {
@@ -178,107 +178,6 @@ func head(k *Call) int {
 			return err == nil && left > 0
 		})
 	})
-}
-
-func tail(k *Call) int {
-	f := k.Flags("nc")
-	p, err := f.part("+")
-	if err != nil {
-		return k.Fail("%v", err)
-	}
-	follow := f.On['f'] || f.On['F']
-	code := k.named(f, func(_ string, r io.Reader) error {
-		if p.bytes {
-			return k.lastBytes(r, p)
-		}
-		var kept []string
-		var has held
-		row, enough := 0, true
-		err := whole(r, func(text string) bool {
-			row++
-			switch {
-			case !p.sign:
-				enough = has.add(text)
-				if kept = append(kept, text); len(kept) > p.n {
-					has.remove(kept[0])
-					kept = kept[1:]
-				}
-				return enough
-			case row >= p.n:
-				_, err := fmt.Fprint(k.Stdout, text)
-				return err == nil
-			}
-			return true
-		})
-		if !enough {
-			return ErrMemory
-		}
-		for _, text := range kept {
-			fmt.Fprint(k.Stdout, text)
-		}
-		return err
-	})
-	if !follow || code != 0 {
-		return code
-	}
-	if len(f.Rest) == 0 {
-		return code // standard input has ended
-	}
-	followed := k.Path(f.Rest[len(f.Rest)-1])
-	if i, err := k.Files.Stat(followed, true); err != nil || !i.Mode().IsRegular() { // tail -f /dev/null keeps a container busy
-		<-k.Done()
-		return 143
-	}
-	last, err := k.Files.Open(followed, 0, 0)
-	if err != nil {
-		return k.Fail("%s: %s", followed, Reason(err))
-	}
-	defer last.Close()
-	if _, err := io.Copy(io.Discard, last); err != nil { // what has been shown
-		return k.Fail("%s: %s", followed, Reason(err))
-	}
-	ticker := k.System.Clock().NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-k.Done():
-			return 143
-		case <-ticker.C():
-			if _, err := io.Copy(k.Stdout, last); err != nil {
-				return 1
-			}
-		}
-	}
-}
-
-// lastBytes prints the last bytes of r, or all from one on.
-func (k *Call) lastBytes(r io.Reader, p part) error {
-	if p.sign {
-		if _, err := io.CopyN(io.Discard, r, int64(max(p.n-1, 0))); err != nil {
-			return nil // there are fewer
-		}
-		_, err := io.Copy(k.Stdout, r)
-		return err
-	}
-	var data []byte
-	piece := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(piece)
-		data = append(data, piece[:n]...)
-		if len(data) > mostMemory && len(data)-p.n < len(data)/2 {
-			return ErrMemory
-		}
-		if from := len(data) - p.n; from > 1<<20 || from > 0 && err != nil { // now and then
-			data = append(data[:0], data[from:]...)
-		}
-		if err == io.EOF {
-			_, _ = k.Stdout.Write(data) // nobody reads any more
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // wc puts its columns where GNU's does: as wide as the number of all bytes, or

@@ -55,6 +55,12 @@ func (x *xargsCommand) parse(args []string) error {
 				continue
 			}
 			value := letters[i+1:]
+			if letter == 'i' { // as -I, with what stands behind it or {}
+				if x.marker = value; value == "" {
+					x.marker = "{}"
+				}
+				break
+			}
 			switch {
 			case hasInline:
 				value = inline

@@ -158,3 +158,13 @@ func (f *Filter) allowed() bool {
 	}
 	return last == 'm' || f.Cursor && strings.IndexByte("ABCDEFGHJKLMPSTXdfr@", last) >= 0
 }
+
+// Plain leaves control characters out of a name that is shown.
+func Plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r <= 0x9f {
+			return -1
+		}
+		return r
+	}, name)
+}

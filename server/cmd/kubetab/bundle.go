@@ -16,6 +16,7 @@ import (
 	"github.com/kubetab/kubetab/core/bundle"
 	"github.com/kubetab/kubetab/core/cluster"
 	"github.com/kubetab/kubetab/server"
+	"github.com/kubetab/kubetab/server/internal/memory"
 )
 
 func newBundleCommand() *cobra.Command {
@@ -138,15 +139,16 @@ Without FILE it asks a running kubetab serve for its cluster, as bundle save doe
 // bundleToShow is that of the file in args, or of the server that o names, and what it is called in errors.
 func bundleToShow(ctx context.Context, args []string, o server.SaveOptions) (_ *bundle.Bundle, name string, err error) {
 	if len(args) == 1 {
-		b, err := readBundle(args[0])
+		b, err := readBundle(args[0], memory.Limit())
 		return b, args[0], err
 	}
 	const of = "the server's bundle"
-	file, err := server.FetchBundle(ctx, o)
+	most := bundleLimits(memory.Limit())
+	file, err := server.FetchBundle(ctx, most.File, o)
 	if err != nil {
 		return nil, of, err
 	}
-	b, err := bundle.Read(bytes.NewReader(file), bundle.DefaultLimits())
+	b, err := bundle.Read(bytes.NewReader(file), most)
 	if err != nil {
 		return nil, of, fmt.Errorf("%s: %w", of, err)
 	}
@@ -190,7 +192,7 @@ No server is needed. The directory must be new or empty.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			b, err := readBundle(args[0])
+			b, err := readBundle(args[0], memory.Limit())
 			if err != nil {
 				return err
 			}
@@ -216,14 +218,26 @@ func oneFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// readBundle reads the bundle in a file.
-func readBundle(path string) (*bundle.Bundle, error) {
+// bundleLimits are for a process that may take room bytes of memory, where 0 is no limit: what fits into a tab, or into
+// an eighth of the memory. Who reads a bundle has it as a file, as records and as objects, and who begins with it as a store and
+// in caches, too.
+func bundleLimits(room uint64) bundle.Limits {
+	most, least := bundle.FormatLimits(), bundle.DefaultLimits()
+	if room > 0 {
+		most.Cluster = min(most.Cluster, max(least.Cluster, int64(room/8)))
+		most.File = min(most.File, most.Cluster)
+	}
+	return most
+}
+
+// readBundle reads the bundle in a file, in a process that may take room bytes of memory.
+func readBundle(path string, room uint64) (*bundle.Bundle, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := bundle.Read(f, bundle.DefaultLimits())
+	b, err := bundle.Read(f, bundleLimits(room))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -270,8 +284,11 @@ func (p *printer) line(format string, args ...any) {
 // open has config begin with the bundle in o.from. Flags that were given count before the bundle's settings. What the
 // bundle's version had and this build cannot read is told on out.
 func (o *options) open(config *core.Config, flags *pflag.FlagSet, out io.Writer) error {
-	b, err := readBundle(o.from)
-	if err != nil {
+	b, err := readBundle(o.from, o.memoryBytes())
+	switch {
+	case errors.Is(err, bundle.ErrTooLarge):
+		return fmt.Errorf("--from %w: --memory-limit says how much memory there is, of which a cluster may have an eighth", err)
+	case err != nil:
 		return fmt.Errorf("--from %w", err)
 	}
 	given := *config

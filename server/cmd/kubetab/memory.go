@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
 
+	"github.com/kubetab/kubetab/core"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/server/internal/memory"
 	"github.com/kubetab/kubetab/server/internal/pages"
 )
 
@@ -19,6 +23,43 @@ const (
 	workPercent   = 75              // and at least, in percent of the data
 	restGarbage   = 8 << 20         // bytes allocated since the last time, for which it is worth a collection
 )
+
+const (
+	// leastMemory is the smallest limit of memory in bytes: half of it is what a server has to which nobody has written.
+	leastMemory = 256 << 20
+	// mostNodeStorage is how many bytes the files of all nodes may take where there is memory enough.
+	mostNodeStorage = 1 << 30
+)
+
+// limitMemory has an engine refuse what would add to its store before the process has more memory than it may: as many
+// bytes as --memory-limit says, or memory.Limit. The shares are those of a tab, which has 4 GiB (wasm/settings.go): five
+// eighths for live objects; the collector of garbage keeps all of the heap below thirteen sixteenths as far as that can be
+// had, unless GOMEMLIMIT says otherwise; an eighth for files of nodes, and one for scripts of containers, which are live objects,
+// too. What is left is for
+// stacks, the program, and what is written while the collector works.
+func (o *options) limitMemory(config *core.Config) {
+	of := o.memoryBytes()
+	if of == 0 {
+		return
+	}
+	config.Memory = of / 8 * 5
+	config.NodeStorage = int64(min(of/8, mostNodeStorage))
+	coreutils.LimitMemory(of)
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
+		debug.SetMemoryLimit(int64(of / 16 * 13))
+	}
+}
+
+// memoryBytes returns how many bytes of memory the process may take, 0 for no limit.
+func (o *options) memoryBytes() uint64 {
+	if o.memoryLimitGiven {
+		return uint64(o.memoryLimit.Value())
+	}
+	if found := memory.Limit(); found > 0 {
+		return max(found, leastMemory)
+	}
+	return 0
+}
 
 // giveBack gives memory that is not needed back to the system: once at once, because a start leaves as much garbage as
 // it leaves data, and then whenever the server rests after work, until ctx ends. Go by itself keeps a tenth more than

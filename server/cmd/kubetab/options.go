@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/kubetab/kubetab/web/headers"
@@ -42,6 +43,9 @@ type options struct {
 	nodes       int
 	controllers []string
 	scheduler   bool
+
+	memoryLimit      resource.QuantityValue
+	memoryLimitGiven bool
 
 	auditLog, auditPolicy string
 	profiling             bool
@@ -79,6 +83,7 @@ func (o *options) add(f *pflag.FlagSet) {
 	f.IntVar(&o.nodes, "nodes", 2, "`number` of simulated nodes; 0 for none")
 	f.StringSliceVar(&o.controllers, "controllers", []string{"*"}, "`list` of controllers, as in kube-controller-manager: '*' are all, foo turns foo on, -foo turns it off")
 	f.BoolVar(&o.scheduler, "scheduler", true, "whether Pods are scheduled")
+	f.Var(&o.memoryLimit, "memory-limit", "`quantity` of memory, such as 2Gi, that the server may take: when objects take five eighths of it, what would add to them is refused with 507, and reading and deleting go on; 0 is no limit (default: GOMEMLIMIT, else the control group's limit, else half of the machine's memory)")
 
 	f.StringVar(&o.auditLog, "audit-log", "", "`file` to append audit events to, one JSON object per line; - is standard output")
 	f.StringVar(&o.auditPolicy, "audit-policy", "", "audit policy `file` (default: metadata of every request)")
@@ -108,6 +113,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("--drain %v: give a time above zero", o.drainTime)
 	case o.nodes < 0:
 		return fmt.Errorf("--nodes %d: give a number from 0 on", o.nodes)
+	case o.memoryLimitGiven && o.memoryLimit.Value() != 0 && o.memoryLimit.Value() < leastMemory:
+		return fmt.Errorf("--memory-limit %v: the server itself takes more: give %dMi at least, or 0 for no limit", &o.memoryLimit, leastMemory>>20)
 	case o.compactionInterval < 0:
 		return fmt.Errorf("--etcd-compaction-interval %v: give a time, or 0 for never", o.compactionInterval)
 	case o.verbosity < quiet || o.verbosity > 10:

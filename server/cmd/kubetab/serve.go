@@ -40,6 +40,7 @@ func newServeCommand() *cobra.Command {
 Beside it, on a plain HTTP address, it serves the playground page, whose API server runs inside the browser.
 
 Everything is in memory and gone when the process ends, unless --data-dir or --etcd-servers says where to keep it.
+A server whose memory is nearly full refuses what would add to it, with a Status of code 507; see --memory-limit.
 SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exits 0.`,
 		Example: `  # An API in memory, on the default addresses; then, in another shell:
   kubetab serve
@@ -70,6 +71,7 @@ SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exit
 
 // runServe serves with the flags of c, which o has read.
 func runServe(c *cobra.Command, o *options) error {
+	o.memoryLimitGiven = c.Flags().Changed("memory-limit")
 	if err := o.complete(); err != nil {
 		return usageError{err}
 	}
@@ -188,6 +190,7 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 	}
 	defer closeLast(auditFile)
 
+	o.limitMemory(&config)
 	core.QuietWorkQueues()
 	engine, err := core.New(ctx, config)
 	if errors.Is(err, core.ErrNotEmpty) {

@@ -30,8 +30,9 @@ export class Requests {
   /** @param outbox of the party, by which it is known; see `cancelAllOf` */
   begin(engine: KubetabEngine, message: BeginRequest, outbox: Outbox): void {
     const id = ++this.#lastId;
-    const { theirs, turns } = this.#of(outbox);
+    const { theirs, reads, changes } = this.#of(outbox);
     const { method, url, headers, body, window } = message;
+    const turns = method === 'GET' ? reads : changes;
     const told = acknowledges(method, url) ? new Acknowledged(outbox, this.#caughtUp) : outbox;
     const asked = performance.now();
     const request: InFlight = {
@@ -40,6 +41,7 @@ export class Requests {
       outbox,
       answer: new Answer(message.id, told),
       theirId: message.id,
+      turns,
       begin: () => {
         const lines = [...headers, ...waited(performance.now() - asked)].flat().join('\n');
         engine.request(id, method, url, lines, body, window);
@@ -81,7 +83,7 @@ export class Requests {
     this.#parties.delete(outbox);
     for (const request of party?.theirs.values() ?? []) {
       this.#live.delete(request.id);
-      party?.turns.giveBack(request);
+      request.turns.giveBack(request);
       request.engine.cancel(request.id);
     }
   }
@@ -102,7 +104,7 @@ export class Requests {
     const request = this.#live.get(id);
     if (!request) return;
     request.answer.head(status, pairs);
-    this.#giveBack(request);
+    request.turns.giveBack(request);
   }
 
   chunk(id: number, bytes: Uint8Array<ArrayBuffer>): void {
@@ -131,20 +133,16 @@ export class Requests {
   #of(outbox: Outbox): Party {
     const known = this.#parties.get(outbox);
     if (known) return known;
-    const party: Party = { theirs: new Map(), turns: new Turns() };
+    const party: Party = { theirs: new Map(), reads: new Turns(), changes: new Turns() };
     this.#parties.set(outbox, party);
     return party;
   }
 
   #over(request: InFlight): void {
-    const { id, outbox, theirId } = request;
+    const { id, outbox, theirId, turns } = request;
     this.#live.delete(id);
     this.#parties.get(outbox)?.theirs.delete(theirId);
-    this.#giveBack(request);
-  }
-
-  #giveBack(request: InFlight): void {
-    this.#parties.get(request.outbox)?.turns.giveBack(request);
+    turns.giveBack(request);
   }
 }
 
@@ -164,7 +162,9 @@ function waits({ url, body }: BeginRequest): boolean {
 interface Party {
   /** Its requests in flight by its own numbers. */
   readonly theirs: Map<number, InFlight>;
-  readonly turns: Turns;
+  readonly reads: Turns;
+  /** A webhook may have all of them wait, which no read does. */
+  readonly changes: Turns;
 }
 
 interface InFlight extends Turn {
@@ -174,6 +174,8 @@ interface InFlight extends Turn {
   readonly outbox: Outbox;
   readonly answer: Answer;
   readonly theirId: number;
+  /** Those that it takes one of. */
+  readonly turns: Turns;
 }
 
 /** Answers a request for which there is no engine. */

@@ -13,7 +13,6 @@ import './frame/splitter.css';
 import './requests/drawer.css';
 import './style/dialog.css';
 import './embed/embed.css';
-import { render } from 'preact';
 import { kindOf } from '../client/cluster-names';
 import { followClock } from './control/clock';
 import { followClusterName } from './control/clusters/cluster-name';
@@ -23,6 +22,7 @@ import { showEmbedded } from './embed/show';
 import { openCluster, ready } from './engine/cluster';
 import { followFirstMoments } from './engine/first-moments';
 import { clusterHere, isEmbedded } from './engine/here';
+import { draw } from './frame/draw';
 import { Page } from './frame/page/Page';
 import { followRoute } from './frame/route';
 import { openLanguage } from './language/language';
@@ -30,15 +30,18 @@ import { followLessonHere } from './lessons/course/home';
 import { followLog } from './requests/log';
 import { followSharedLinks } from './share/open';
 
-followRoute();
-followLessonHere();
+// Until the page is drawn, public/early.js shows what goes wrong.
+start().catch(reportError);
 
-// embed.html has the same code, apart from what runs before it: chunks that were cut for two documents would cost the
-// first visit more than the few lines for a frame.
-if (isEmbedded) void showEmbedded();
-else openWorkbench();
+async function start(): Promise<void> {
+  followRoute();
+  followLessonHere();
+  // embed.html has the same code, apart from what runs before it: chunks that were cut for two documents would cost the
+  // first visit more than the few lines for a frame.
+  await (isEmbedded ? showEmbedded() : openWorkbench());
+}
 
-function openWorkbench(): void {
+async function openWorkbench(): Promise<void> {
   // The download is the long part: it begins before anything is drawn.
   openCluster();
   followFirstMoments();
@@ -69,8 +72,6 @@ function openWorkbench(): void {
   });
 
   // English is at hand; another language comes before the first paint, so that nothing is read twice.
-  void openLanguage().then(() => {
-    const root = document.getElementById('page');
-    if (root) render(<Page />, root);
-  });
+  await openLanguage();
+  draw(<Page />);
 }

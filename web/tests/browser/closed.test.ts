@@ -118,6 +118,118 @@ test('in a frame that has no origin', async () => {
   expect(await link.getAttribute('href')).toBe(site.url);
 });
 
+const FAILED = 'The code of this page was not loaded, or did not start.';
+const FAILED_ZH = '此页面的代码未能加载或启动。';
+
+/** The address of what an element of a document names, in the site's own text. */
+async function named(site: Site, document: string, pattern: RegExp): Promise<string> {
+  const text = await (await fetch(site.url + document)).text();
+  const [, name] = pattern.exec(text) ?? [];
+  if (name === undefined) throw new Error(`${document} has nothing like ${pattern}.`);
+  return new URL(name, site.url).href;
+}
+
+const MODULE = /<script type="module"[^>]*src="([^"]+)"/;
+const IMPORTED = /<link rel="modulepreload" crossorigin href="([^"]+)"/;
+const OF_TERMINAL = /<link [^>]*data-for="terminal"[^>]*href="([^"]+)"/;
+
+test.each([
+  ['index.html', 'the page’s script', 404, MODULE],
+  ['index.html', 'the page’s script', 0, MODULE],
+  ['index.html', 'what that imports', 404, IMPORTED],
+  ['embed.html', 'the page’s script', 404, MODULE],
+] as const)(
+  '%s says so when %s is not there (%d), and can be loaded again',
+  async (document, _, status, what) => {
+    const site = await openSite();
+    const context = await openBrowser();
+    const page = await context.newPage();
+    const address = await named(site, document, what);
+    await page.route(address, (route) => (status ? route.fulfill({ status }) : route.abort()));
+    await page.goto(`${site.url}${document}?panes=terminal#settings`);
+    await page.getByRole('alert').getByText(FAILED).waitFor();
+    await page.getByText(FAILED_ZH).waitFor();
+    expect(await page.locator('.why').textContent()).toContain(
+      new URL(await named(site, document, MODULE)).pathname,
+    );
+    await page.unroute(address);
+    await page.getByRole('link', { name: 'Reload the page' }).click();
+    await page.getByText(FAILED).waitFor({ state: 'detached' });
+    await page.locator('.pill').waitFor();
+    expect(page.url()).toBe(`${site.url}${document}?panes=terminal#settings`);
+  },
+);
+
+test('what is loaded ahead and is not there is missing alone', async () => {
+  const site = await openSite();
+  const context = await openBrowser();
+  const page = await context.newPage();
+  await page.route(await named(site, '', OF_TERMINAL), (route) => route.fulfill({ status: 404 }));
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  expect(await page.getByText(FAILED).count()).toBe(0);
+});
+
+test.each([
+  ['at once', 'window', 'setInterval'],
+  ['later', 'navigator', 'languages'],
+])('a start that throws %s says so', async (_, of, name) => {
+  const site = await openSite();
+  const context = await openBrowser();
+  await context.addInitScript(
+    ([of, name]) => {
+      Object.defineProperty(Reflect.get(window, of), name, {
+        get: () => {
+          throw new Error('a defect for the test');
+        },
+      });
+    },
+    [of, name] as const,
+  );
+  for (const document of ['', 'embed.html']) {
+    const page = await context.newPage();
+    await page.goto(site.url + document);
+    await page.getByRole('alert').getByText(FAILED).waitFor();
+    expect(await page.locator('.why').textContent()).toContain('a defect for the test');
+    await page.close();
+  }
+});
+
+test('a notice that throws while it is drawn leaves the rest of the page', async () => {
+  const site = await openSite();
+  const context = await openBrowser();
+  const page = await context.newPage();
+  await page.goto(`${site.url}#settings`);
+  await ready(page);
+  const drop = (why: string) =>
+    page.evaluate((text) => {
+      // Why a file cannot be read is told in a notice.
+      const error = {
+        toString: () => {
+          if (text) return text;
+          throw new Error('a defect for the test');
+        },
+      };
+      File.prototype.arrayBuffer = () => Promise.reject(error);
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['x'], 'x.kubetab'));
+      document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer }));
+    }, why);
+  // What listens for files is loaded when the engine is ready.
+  await expect
+    .poll(async () => {
+      await drop('');
+      return page.getByText('a defect for the test').count();
+    })
+    .toBe(1);
+  await page.getByRole('navigation').first().waitFor();
+  await page.locator('.pill').waitFor();
+  // The next one is drawn in its place.
+  await drop('another reason');
+  await page.locator('.notice').getByText('another reason').waitFor();
+  expect(await page.getByText('a defect for the test').count()).toBe(0);
+});
+
 test('a part of the page that throws while it is drawn leaves the others', async () => {
   const site = await openSite();
   const context = await openBrowser();

@@ -252,30 +252,48 @@ test('the command palette goes to clusters', async () => {
   await arrives(own, 'own');
 });
 
+/** Makes objects in a browser without room until the page says so. Returns what gives it room again. */
+async function fills(page: Page, told: string): Promise<() => Promise<unknown>> {
+  const session = await page.context().newCDPSession(page);
+  const { origin } = new URL(site.url);
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1000 });
+  await expect
+    .poll(async () => {
+      expect(await make(page, `full-${Date.now()}`)).toBe(201);
+      return (await page.locator('.notice').allTextContents()).join();
+    })
+    .toContain(told);
+  return () => session.send('Storage.overrideQuotaForOrigin', { origin });
+}
+
 test('a full storage is told, nothing is lost, and it is kept once there is room', async () => {
   const elsewhere = await browser.newContext();
   const page = await visit('#settings', elsewhere);
   const other = await visit('#cluster', elsewhere, 'lesson-full-room');
   expect(await make(page, 'before')).toBe(201);
   await other.close();
-  const session = await elsewhere.newCDPSession(page);
-  const { origin } = new URL(site.url);
-  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1000 });
-  const notice = page.locator('.notice');
-  await expect
-    .poll(async () => {
-      expect(await make(page, `full-${Date.now()}`)).toBe(201);
-      return (await notice.allTextContents()).join();
-    })
-    .toContain('The browser has no room left.');
+  const giveRoom = await fills(page, 'The browser has no room left.');
   const all = await made(page);
-  await session.send('Storage.overrideQuotaForOrigin', { origin });
+  await giveRoom();
   await page.getByRole('button', { name: 'Show clusters' }).click();
   await act(page, 'lesson-full-room', 'Delete');
-  await notice.getByText('There is room again.').waitFor();
+  await page.locator('.notice').getByText('There is room again.').waitFor();
   // The engine ends, and another goes on from what is kept.
   await restarts(page, () => page.evaluate(() => window.kubetab.restart({}, 'kept')));
   expect(await made(page)).toEqual(all);
+  await elsewhere.close();
+});
+
+test('where the storage is full and there is nothing to delete, the cluster can be saved as a file', async () => {
+  const elsewhere = await browser.newContext();
+  const page = await visit('#settings', elsewhere);
+  await fills(page, 'Or save the cluster as a file.');
+  expect(await page.getByRole('button', { name: 'Show clusters' }).count()).toBe(0);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.locator('.notice').getByRole('button', { name: 'Save as a file' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('cluster.kubetab');
   await elsewhere.close();
 });
 

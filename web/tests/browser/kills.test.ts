@@ -2,9 +2,10 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openPage, PATIENCE } from './browser';
 import { chosen, FLAGS_OF_TESTS } from './chromium';
+import { processesOf, signal } from './processes';
 import { plain, type Site } from './site';
 
 // An answer to a change means that the browser has it: what was acknowledged is there after all processes of the browser were
@@ -24,8 +25,11 @@ beforeAll(async () => {
   site = await plain();
   profile = mkdtempSync(join(tmpdir(), 'kubetab-kills-'));
 });
-afterAll(async () => {
+afterEach(async () => {
   await context?.close();
+  context = undefined;
+});
+afterAll(async () => {
   await site?.close();
   rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
 });
@@ -43,39 +47,11 @@ async function visit(acknowledged: (name: string) => void): Promise<Page> {
   return openPage(context, site.url);
 }
 
-/** The processes of the browser that uses the profile: its first one, and those that come from it. */
-function processes(): number[] {
-  const parents = new Map<number, number>();
-  let first = 0;
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const pid = Number(name);
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      parents.set(pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
-      const isFirst = !words.some((word) => word.startsWith('--type='));
-      if (isFirst && words.includes(`--user-data-dir=${profile}`)) first = pid;
-    } catch {
-      // It has ended.
-    }
-  }
-  const all = [first];
-  for (const pid of all) for (const [child, parent] of parents) if (parent === pid) all.push(child);
-  return first === 0 ? [] : all;
-}
-
 async function kill(): Promise<void> {
   const ended = new Promise((resolve) => context?.once('close', resolve));
-  const all = processes();
+  const all = processesOf((words) => words.includes(`--user-data-dir=${profile}`));
   expect(all.length).toBeGreaterThan(2);
-  for (const pid of all) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended with another.
-    }
-  }
+  signal(all, 'SIGKILL');
   await ended;
   context = undefined;
 }
@@ -186,4 +162,75 @@ test(
     console.log(`${all.size} acknowledged writes are there after ${ROUNDS} kills`);
   },
   120_000 + ROUNDS * 120_000,
+);
+
+test.each(['indexeddb', 'all'])(
+  'what was acknowledged is there after the data of the site was cleared under a running engine (%s)',
+  async (storageTypes) => {
+    const all = new Set<string>();
+    let onMore: () => void = () => undefined;
+    const more = async (count: number) => {
+      const enough = all.size + count;
+      await new Promise<void>((resolve) => {
+        onMore = () => {
+          if (all.size >= enough) resolve();
+        };
+      });
+    };
+    let page = await visit((name) => {
+      all.add(name);
+      onMore();
+    });
+    await page.goto(`${site.url}#files`);
+    const files = (path: string, method: string) =>
+      page.evaluate(
+        async ([name, verb]) => {
+          const body = verb === 'PUT' ? name : null;
+          const url = `/kubetab/files/home/kubetab/${name}`;
+          return (await window.kubetab.direct?.request(url, { method: verb, body }))?.ok;
+        },
+        [path, method] as const,
+      );
+    /** The files that are kept, of those that the editor shows and of the others. */
+    const kept = () =>
+      page.evaluate(async () => {
+        // To open one that is not there would make it.
+        const all = await indexedDB.databases();
+        if (!all.some(({ name }) => name === 'kubetab-workspace')) return [];
+        return new Promise<unknown[]>((told) => {
+          const asked = indexedDB.open('kubetab-workspace');
+          asked.onerror = () => told([]); // it is being deleted
+          asked.onsuccess = () => {
+            const { result } = asked;
+            result.onclose = () => told([]);
+            const stores = result.transaction(['files', 'others']);
+            const keys = ['files', 'others'].map((name) => stores.objectStore(name).getAllKeys());
+            stores.oncomplete = () => {
+              result.close();
+              told(keys.flatMap(({ result: paths }) => paths));
+            };
+          };
+        });
+      });
+    await page.getByText('deployment.yaml').first().waitFor();
+    expect(await files('note.txt', 'PUT')).toBe(true);
+    expect(await files('.note', 'PUT')).toBe(true);
+    const both = expect.arrayContaining(['deployment.yaml', 'note.txt', '.note']);
+    await expect.poll(kept).toEqual(both);
+    await write(page, storageTypes === 'all' ? ROUNDS : ROUNDS + 1);
+    await more(20);
+    const session = await page.context().newCDPSession(page);
+    const { origin } = new URL(site.url);
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes });
+    await page.getByText('All of the cluster was still in memory, and is kept again.').waitFor();
+    await more(20);
+    await expect.poll(kept).toEqual(both);
+    await kill();
+    page = await visit(() => undefined);
+    await hasAll(page, all);
+    await page.goto(`${site.url}#files`);
+    for (const path of ['note.txt', '.note'])
+      await expect.poll(() => files(path, 'GET')).toBe(true);
+  },
+  240_000,
 );

@@ -65,6 +65,9 @@ test('a first visit is enough to ask for anything without a network', async () =
   expect(answer).toMatchObject({ status: 200 });
   expect(answer.text).toContain('"swagger"');
   expect(await get(page, 'readyz')).toEqual({ status: 200, text: 'ok' });
+  await page.goto(`${site.url}#terminal`);
+  await type(page, 'kubectl explain pod.spec.containers');
+  await expect.poll(() => screen(page)).toMatch(/workingDir +<string>/);
 
   // A lesson that nobody has opened, in the language that is not shown.
   const text = lesson('first/verbs', 'zh');

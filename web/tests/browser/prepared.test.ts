@@ -68,6 +68,39 @@ test('an address brings a prepared cluster, beside those that there are', async 
   await page.getByText('There is no cluster “nope” in this browser.').waitFor();
 });
 
+test('what tells that it is applied covers nothing, and goes when one goes on working', async () => {
+  const page = await visitor.context.newPage();
+  const notice = page.locator('.notice');
+  const lastRow = () =>
+    page.evaluate(() => {
+      const screen = document.querySelector('.terminal .xterm-screen')?.getBoundingClientRect();
+      if (!screen?.width) return 'no terminal';
+      // Its last row, from its left end to its right one.
+      const hits = [0.02, 0.5, 0.98].map((at) =>
+        document.elementFromPoint(screen.left + screen.width * at, screen.bottom - 4),
+      );
+      return hits.map((hit) => (hit?.closest('.terminal') ? 'terminal' : hit?.className)).join();
+    });
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.goto(`${visitor.url}?cluster=${width > 720 ? 'shop' : 'custom'}#terminal`);
+    await notice.getByText('has been applied').waitFor();
+    expect(await lastRow()).toBe('terminal,terminal,terminal');
+    await picture(page, `prepared-told-${width}`);
+    // A key at once leaves it: it is still being read.
+    await page.locator('.terminal textarea').focus();
+    const goesOn = async () => {
+      await page.keyboard.press('a');
+      return notice.count();
+    };
+    expect(await goesOn()).toBe(1);
+    await expect.poll(goesOn).toBe(0);
+  }
+});
+
 test('what the engine refuses of a prepared cluster is said', async () => {
   const page = await openPage(visitor.context, visitor.url);
   await page.locator('summary', { hasText: 'API versions' }).click();

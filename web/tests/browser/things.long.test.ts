@@ -12,6 +12,7 @@ import {
   summary,
   typeInto,
 } from './probe';
+import { processesOf, signal } from './processes';
 import { openSite, type Site } from './site';
 
 // Things that people do which are more than a line: make test-things. Each has a visitor of its own, with a page that asks the
@@ -61,14 +62,37 @@ async function answers(more: number): Promise<void> {
   await expect.poll(() => answersOf(watcher)).toBeGreaterThanOrEqual(before + more);
 }
 
-/** The shell answers, the API server did all the while, and what was acknowledged is there. */
-async function isWell(): Promise<void> {
+/** The shell answers, the API server did all the while, and the ConfigMaps that were acknowledged are there. */
+async function isWell(acknowledged: readonly string[] = []): Promise<void> {
   await shellAnswers(page);
   if (MEASURES) await expect.poll(() => answersOf(watcher)).toBeGreaterThan(ENOUGH);
   const { asked, failures } = await probeOf(watcher);
   expect(failures).toEqual([]);
-  expect(await ask(watcher, 'GET', `${CONFIG_MAPS}/kept`)).toBe(200);
+  const there = new Set(await names(watcher));
+  expect(['kept', ...acknowledged].filter((name) => !there.has(name))).toEqual([]);
   if (MEASURES) expectQuick(asked);
+}
+
+/** The names of all ConfigMaps of the namespace, in pages, as kubectl asks for them. */
+const names = (page: Page) =>
+  page.evaluate(async (path) => {
+    const found: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const list = await (await fetch(`${path}?limit=500&continue=${next}`)).json();
+      found.push(...list.items.map((item: { metadata: { name: string } }) => item.metadata.name));
+      next = list.metadata.continue || undefined;
+    }
+    return found;
+  }, CONFIG_MAPS);
+
+const numbered = (prefix: string, count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${from + i}`);
+
+/** The API server has answered, and quickly, before the probe begins anew. */
+async function expectQuickSoFar(): Promise<void> {
+  const { asked, failures } = await probeOf(watcher);
+  expect(failures).toEqual([]);
+  if (MEASURES && asked.length > ENOUGH) expectQuick(asked);
 }
 
 /**
@@ -76,7 +100,7 @@ async function isWell(): Promise<void> {
  * begins anew.
  */
 async function restart(settings: object): Promise<void> {
-  expect((await probeOf(watcher)).failures).toEqual([]);
+  await expectQuickSoFar();
   await watcher.evaluate((settings) => window.kubetab.restart(settings, 'kept'), settings);
   await watcher.waitForFunction(() => window.kubetab.state?.phase !== 'ready');
   await ready(watcher);
@@ -86,6 +110,18 @@ async function restart(settings: object): Promise<void> {
   await page.reload();
   await terminalOf(page);
 }
+
+/** Milliseconds of sleep: more than kubelets may be silent before their nodes are taken for lost, which are 50 s. */
+const ASLEEP = 65_000;
+
+/** The nodes that have a taint, which those have that are not ready. */
+const tainted = (page: Page) =>
+  page.evaluate(async () => {
+    const { items } = await (await fetch('/api/v1/nodes')).json();
+    return (items as { metadata: { name: string }; spec: { taints?: object[] } }[])
+      .filter(({ spec }) => spec.taints)
+      .map(({ metadata }) => metadata.name);
+  });
 
 /** Lines of the shell that print ConfigMaps, each with that much text. */
 const configMaps = (count: number, bytes: number) =>
@@ -108,7 +144,7 @@ test('a script makes 10,000 objects', async () => {
   }, CONFIG_MAPS);
   expect(statuses).toEqual({ 201: 10_000 });
   await typeLine(page, 'kubectl get configmaps -A | tail -n 3');
-  await isWell();
+  await isWell(numbered('of-script-', 10_000));
 });
 
 test('a manifest of 2 MB', async () => {
@@ -116,8 +152,7 @@ test('a manifest of 2 MB', async () => {
     page,
     `(${configMaps(200, 10_000)}) > many.yaml; kubectl apply -f many.yaml | tail`,
   );
-  expect(await ask(watcher, 'GET', `${CONFIG_MAPS}/many-200`)).toBe(200);
-  await isWell();
+  await isWell(numbered('many-', 200, 1));
 });
 
 test('YAML and JSON that are deep', async () => {
@@ -150,7 +185,7 @@ test('a tab is closed in the middle of an apply', async () => {
   await expect.poll(() => ask(watcher, 'GET', `${CONFIG_MAPS}/many-3`)).toBe(200);
   await other.close();
   await answers(20);
-  await isWell();
+  await isWell(numbered('many-', 3, 1));
 });
 
 test('a tab is loaded anew, and closed, beside fork bombs', async () => {
@@ -241,6 +276,34 @@ test('a page that the browser freezes, as a phone does', async () => {
   await isWell();
 });
 
+test('the machine sleeps', async () => {
+  await typeLine(page, 'kubectl create deployment web --image=nginx --replicas=2');
+  await typeLine(page, 'kubectl rollout status deployment web');
+  const uids = () =>
+    watcher.evaluate(async () => {
+      const { items } = await (await fetch('/api/v1/namespaces/default/pods')).json();
+      return (items as { metadata: { uid: string } }[]).map(({ metadata }) => metadata.uid).sort();
+    });
+  const before = await uids();
+  await expectQuickSoFar();
+  const all = processesOf((_, parent) => parent === process.pid);
+  expect(all.length).toBeGreaterThan(2);
+  signal(all, 'SIGSTOP');
+  await new Promise((awake) => setTimeout(awake, ASLEEP));
+  signal(all, 'SIGCONT');
+  // Whoever has slept hears that it is late. The probe begins anew: its own questions slept, too.
+  await watcher.reload();
+  await ready(watcher);
+  await beginProbe(watcher);
+  await expect
+    .poll(() => tainted(watcher), { message: 'nodes that are taken for lost' })
+    .toEqual([]);
+  expect(await uids()).toEqual(before);
+  await typeLine(page, 'kubectl scale deployment web --replicas=3');
+  await typeLine(page, 'kubectl rollout status deployment web');
+  await isWell();
+});
+
 test('the clock of the machine is set back by a day', async () => {
   await inSharedWorker(
     page,
@@ -262,7 +325,7 @@ test('the data of the site is cleared under a running engine', async () => {
   const session = await context.newCDPSession(watcher);
   const { origin } = new URL(site.url);
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' });
-  await page.getByText('What this browser kept of the cluster has been deleted').waitFor();
+  await page.getByText('All of the cluster was still in memory, and is kept again.').waitFor();
   await isWell();
 });
 

@@ -263,7 +263,7 @@ test('a page finds its worker although one that was ending has heard of it', asy
   const second = await context.newPage();
   await second.addInitScript(() => {
     new MutationObserver(() => {
-      window.sawTrouble ||= document.querySelector('.trouble') !== null;
+      window.sawTrouble ||= document.querySelector('.trouble:not([hidden])') !== null;
     }).observe(document, { childList: true, subtree: true });
   });
   await second.goto(here.url);

@@ -44,6 +44,7 @@ function visit({ site = '/site/', search = '', hash = '', session = {}, local = 
     ...window,
     URL,
     URLSearchParams,
+    addEventListener: () => undefined,
     location: { search, hash },
     document: { baseURI: `https://example.com${site}`, documentElement: { dataset } },
     SharedWorker: class {

@@ -1,4 +1,4 @@
-import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
+import { forceCloseDatabase, IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { nameIn } from '../../src/client/folder';
@@ -295,16 +295,109 @@ test('nobody waits for what there is no room for', async () => {
   expect((await entriesOf(own())).map(([name]) => name)).toEqual(['a', 'b', 'c']);
 });
 
-test('a database that somebody deletes under an engine is told at once, and can be begun anew', async () => {
-  const journal = own();
-  const told: (Unkept | null)[] = [];
-  journal.onUnkept = (unkept) => told.push(unkept);
-  await fill(journal, { a: [1] });
-  await new Promise<void>((deleted, reject) => {
+function deleteDatabase(): Promise<void> {
+  return new Promise((deleted, reject) => {
     const request = indexedDB.deleteDatabase(nameIn(SITE, 'kubetab'));
     request.onsuccess = () => deleted();
     request.onblocked = () => reject(new Error('the engine holds the database'));
   });
+}
+
+test('a database that somebody deletes under an engine is written again, with what comes meanwhile', async () => {
+  await fill(own(), { a: [1], b: [2] });
+  const journal = own();
+  const told: (Unkept | null)[] = [];
+  journal.onUnkept = (unkept) => told.push(unkept);
+  expect(await entriesOf(journal)).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ]);
+  journal.keepSettings({ nodes: 3 });
+  journal.keep('c', bytes(3), 'a');
+  const deleted = deleteDatabase();
+  journal.keep('d', bytes(4), '');
+  await deleted;
+  journal.keep('e', bytes(5), 'd');
+  await journal.caughtUp();
+  expect(told.map((unkept) => unkept?.cause)).toEqual(['lost', undefined]);
+  const { entries, settings, from } = await own().read();
+  expect(entries.map(([name]) => name)).toEqual(['b', 'c', 'e']);
+  expect([settings, from]).toEqual([{ nodes: 3 }, 'snapshot']);
+  // It goes on being kept, and is written again as often as that happens.
+  for (let i = 0; i < 5; i++) {
+    await deleteDatabase();
+    journal.keep('f', bytes(i), '');
+    await journal.caughtUp();
+  }
+  expect(await entriesOf(own())).toEqual([
+    ['b', 2],
+    ['c', 3],
+    ['e', 5],
+    ['f', 4],
+  ]);
+  expect(told.at(-1)).toBeNull();
+});
+
+test('a database that the browser has closed and not yet said so is written again', async () => {
+  const journal = own();
+  await fill(journal, { a: [1] });
+  const spy = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementationOnce(() => {
+    throw new DOMException('closing', 'InvalidStateError');
+  });
+  journal.keep('b', bytes(2), 'a');
+  await journal.caughtUp();
+  expect(spy).toHaveBeenCalledTimes(2);
+  expect(await entriesOf(own())).toEqual([['b', 2]]);
+});
+
+test('a transaction that the browser tells nothing more of, when it closes the database, is written again', async () => {
+  const journal = own();
+  const told: (Unkept | null)[] = [];
+  journal.onUnkept = (unkept) => told.push(unkept);
+  await fill(journal, { a: [1] });
+  const begin = IDBDatabase.prototype.transaction;
+  const begun = new Promise<IDBDatabase>((resolve) => {
+    vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementationOnce(function (
+      this: IDBDatabase,
+      ...args
+    ) {
+      const transaction = begin.apply(this, args);
+      // As Chromium's are while they are committed.
+      transaction.addEventListener = () => undefined;
+      resolve(this);
+      return transaction;
+    });
+  });
+  journal.keep('b', bytes(2), 'a');
+  const isKept = journal.caughtUp();
+  forceCloseDatabase((await begun) as never); // its type is that of the constructor
+  await isKept;
+  expect(told.map((unkept) => unkept?.cause)).toEqual(['lost', undefined]);
+  expect(await entriesOf(own())).toEqual([['b', 2]]);
+});
+
+test('a database that is lost each time is given up', async () => {
+  const journal = own();
+  const told: (Unkept | null)[] = [];
+  journal.onUnkept = (unkept) => told.push(unkept);
+  await fill(journal, { a: [1] });
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(() => {
+    throw new DOMException('closing', 'InvalidStateError');
+  });
+  journal.keep('b', bytes(2), '');
+  await journal.caughtUp();
+  expect(told.map((unkept) => unkept?.cause)).toEqual(['lost', 'failed']);
+});
+
+test('a deleted cluster that is too large to be in memory twice is told at once, and can be begun anew', async () => {
+  const journal = own();
+  const told: (Unkept | null)[] = [];
+  journal.onUnkept = (unkept) => told.push(unkept);
+  await fill(journal, { a: [1] });
+  journal.keep('large', new Uint8Array(33_000_000), '');
+  await journal.flush();
+  await deleteDatabase();
   expect(told.map((unkept) => unkept?.cause)).toEqual(['deleted']);
   journal.keep('b', bytes(2), '');
   expect(journal.caughtUp()).toBeNull();
@@ -312,4 +405,15 @@ test('a database that somebody deletes under an engine is told at once, and can 
   expect(told.at(-1)).toBeNull();
   await fill(journal, { c: [3] });
   expect(await entriesOf(own())).toEqual([['c', 3]]);
+});
+
+test('a cluster that is deleted from the list does not come back', async () => {
+  const journal = named('two');
+  await fill(journal, { a: [1] });
+  await fill(own(), { z: [9] });
+  // Its engine has been asked to end.
+  await new StoredClusters(SITE).remove('two');
+  await journal.flush();
+  expect(await entriesOf(named('two'))).toEqual([]);
+  expect((await new StoredClusters(SITE).list()).map(({ name }) => name)).toEqual(['own']);
 });

@@ -139,6 +139,20 @@ test('a crowd of one party waits for its turns, and another party does not', asy
   expect(requests.count).toBe(1);
 });
 
+test('changes that all wait, as for a webhook, hold back no read', async () => {
+  const { calls, requests, begin } = setUp();
+  const party = new Party();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const begun = () => calls.filter(([name]) => name === 'request').map(([, id]) => id);
+  for (let i = 1; i <= 20; i++) begin(party, i, new Uint8Array([1]), 'POST', path);
+  begin(party, 21, null, 'GET', path);
+  const first = [1, 2, 3, 4, 5, 6, 7, 8, 21];
+  expect(begun()).toEqual(first);
+  requests.head(8, 201, []);
+  await new Promise((done) => setImmediate(done));
+  expect(begun()).toEqual([...first, 9]);
+});
+
 test('the API server hears how long a request waited, if that was long', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {

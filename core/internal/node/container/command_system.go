@@ -2,23 +2,24 @@ package container
 
 import (
 	"fmt"
-	"math"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubetab/kubetab/internal/unix/awk"
-	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
+	"github.com/kubetab/kubetab/internal/unix/openssl"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
 // systemCommands are about the system, processes and time.
 var systemCommands = map[string]func(*call) int{
 	"hostname": hostname, "id": id, "whoami": whoami,
-	"uname": uname, "ps": ps, "kill": kill, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
-	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": offline, "apk": offline, "apt": offline,
-	"awk": func(k *call) int { return awk.Command(k.Call) },
-	"top": top, "tty": ttyCommand, "stty": stty,
+	"uname": uname, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
+	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": packager, "apk": packager, "apt": packager,
+	"awk":     func(k *call) int { return awk.Command(k.Call) },
+	"openssl": func(k *call) int { return openssl.Command(k.Call) },
+	"chroot":  chroot, "sysctl": sysctl,
+	"mount": mount, "df": df, "tty": ttyCommand, "stty": stty,
 }
 
 func nothing(*call) int { return 0 }
@@ -40,57 +41,74 @@ func hostname(k *call) int {
 		fmt.Fprintln(k.Stdout, k.session.c.cfg.IP)
 		return 0
 	}
-	fmt.Fprintln(k.Stdout, k.session.c.cfg.Hostname)
+	name := k.session.c.cfg.Hostname
+	hosts, _ := k.Files.ReadFile("/etc/hosts") // without it there is no other name
+	domain := domainIn(string(hosts), name)
+	switch {
+	case f.On['f']:
+		name += domain
+	case f.On['d']:
+		name = strings.TrimPrefix(domain, ".")
+	}
+	fmt.Fprintln(k.Stdout, name)
 	return 0
 }
 
+// id tells who runs the command, as busybox does.
 func id(k *call) int {
 	f := k.Flags("")
-	uid := k.session.c.cfg.UID
+	u := k.session.c.cfg.User
+	number := func(n int64, name func(int64) (string, bool)) string {
+		text := strconv.FormatInt(n, 10)
+		if called, ok := name(n); f.On['n'] && ok {
+			return called
+		}
+		return text
+	}
+	named := func(n int64, name func(int64) (string, bool)) string {
+		text := strconv.FormatInt(n, 10)
+		if called, ok := name(n); ok {
+			text += "(" + called + ")"
+		}
+		return text
+	}
+	groups := u.AllGroups()
 	switch {
-	case f.On['u'] && f.On['n'], f.On['g'] && f.On['n']:
-		return whoami(k)
-	case f.On['u'], f.On['g']:
-		fmt.Fprintln(k.Stdout, uid)
-	case uid == 0:
-		fmt.Fprintln(k.Stdout, "uid=0(root) gid=0(root) groups=0(root)")
+	case f.On['u']:
+		fmt.Fprintln(k.Stdout, number(u.UID, k.UserName))
+	case f.On['g']:
+		fmt.Fprintln(k.Stdout, number(u.GID, k.GroupName))
+	case f.On['G']:
+		texts := make([]string, len(groups))
+		for i, g := range groups {
+			texts[i] = number(g, k.GroupName)
+		}
+		fmt.Fprintln(k.Stdout, strings.Join(texts, " "))
 	default:
-		fmt.Fprintf(k.Stdout, "uid=%d gid=0(root) groups=0(root)\n", uid)
+		texts := make([]string, len(groups))
+		for i, g := range groups {
+			texts[i] = named(g, k.GroupName)
+		}
+		fmt.Fprintf(k.Stdout, "uid=%s gid=%s groups=%s\n", named(u.UID, k.UserName), named(u.GID, k.GroupName), strings.Join(texts, ","))
 	}
 	return 0
 }
 
 func whoami(k *call) int {
-	if uid := k.session.c.cfg.UID; uid != 0 {
+	uid := k.session.c.cfg.User.UID
+	name, ok := k.UserName(uid)
+	if !ok {
 		return k.Fail("unknown uid %d", uid)
 	}
-	fmt.Fprintln(k.Stdout, "root")
+	fmt.Fprintln(k.Stdout, name)
 	return 0
 }
 
-func uname(k *call) int {
-	f := k.Flags("")
-	switch {
-	case f.On['a']:
-		fmt.Fprintf(k.Stdout, "Linux %s %s #1 SMP PREEMPT_DYNAMIC x86_64 GNU/Linux\n", k.session.c.cfg.Hostname, KernelVersion)
-	case f.On['r']:
-		fmt.Fprintln(k.Stdout, KernelVersion)
-	case f.On['m']:
-		fmt.Fprintln(k.Stdout, "x86_64")
-	case f.On['n']:
-		fmt.Fprintln(k.Stdout, k.session.c.cfg.Hostname)
-	default:
-		fmt.Fprintln(k.Stdout, "Linux")
-	}
-	return 0
-}
-
-// KernelVersion is what the simulated nodes and their containers say they run.
-const KernelVersion = "6.12.0-kubetab"
+func uname(k *call) int { return coreutils.Uname(k.Call, k.session.c.cfg.Hostname) }
 
 func arch(k *call) int { fmt.Fprintln(k.Stdout, "x86_64"); return 0 }
 
-func nproc(k *call) int { fmt.Fprintln(k.Stdout, 4); return 0 }
+func nproc(k *call) int { fmt.Fprintln(k.Stdout, processors); return 0 }
 
 func ttyCommand(k *call) int {
 	if _, typed := k.Stdin.(*terminal.Input); !typed {
@@ -119,21 +137,9 @@ func stty(k *call) int {
 	return 0
 }
 
-// shownProcess is the number of a process that is not in the background. The others come after it.
+// shownProcess is the number after which those of processes begin that are not the
+// first one.
 const shownProcess = 7
-
-func ps(k *call) int {
-	line := func(number int, command string) {
-		fmt.Fprintf(k.Stdout, "%5d root      0:00 %s\n", number, command)
-	}
-	fmt.Fprintln(k.Stdout, "PID   USER     TIME  COMMAND")
-	line(1, strings.Join(k.session.c.argv, " "))
-	line(shownProcess, strings.Join(append([]string{k.Name}, k.Args...), " "))
-	for _, job := range k.session.c.root().processes.Running() {
-		line(job.Process, job.Text)
-	}
-	return 0
-}
 
 // jobs lists what the shell has put into the background.
 func jobs(k *call) int {
@@ -141,11 +147,34 @@ func jobs(k *call) int {
 	return 0
 }
 
-func top(k *call) int { return ps(k) }
-
+// free shows the memory of the node, in kilobytes unless an option says otherwise.
 func free(k *call) int {
+	f := k.Flags("sc")
+	show := func(kilobytes int64) string { return strconv.FormatInt(kilobytes, 10) }
+	for letter, shift := range map[byte]int{'b': -10, 'm': 10, 'g': 20} {
+		if !f.On[letter] {
+			continue
+		}
+		show = func(kilobytes int64) string {
+			if shift < 0 {
+				return strconv.FormatInt(kilobytes<<-shift, 10)
+			}
+			return strconv.FormatInt(kilobytes>>shift, 10)
+		}
+	}
+	if f.On['h'] {
+		show = func(kilobytes int64) string { return coreutils.Human(kilobytes << 10) }
+	}
+	row := func(title string, values ...int64) {
+		line := fmt.Sprintf("%-7s", title)
+		for _, value := range values {
+			line += fmt.Sprintf(" %11s", show(value))
+		}
+		fmt.Fprintln(k.Stdout, line)
+	}
 	fmt.Fprintln(k.Stdout, "              total        used        free      shared  buff/cache   available")
-	fmt.Fprintln(k.Stdout, "Mem:        8143860     1200000     5943860        1000     1000000     6700000")
+	row("Mem:", 8143860, 1200000, 5943860, 1000, 1000000, 6700000)
+	row("Swap:", 0, 0, 0)
 	return 0
 }
 
@@ -153,45 +182,4 @@ func uptime(k *call) int {
 	c := k.session.c.cfg
 	fmt.Fprintf(k.Stdout, " %s up %d min,  0 users,  load average: 0.00, 0.00, 0.00\n", c.Clock.Now().UTC().Format("15:04:05"), int(c.Clock.Since(k.session.c.Started).Minutes()))
 	return 0
-}
-
-// kill sends a signal: to the container's first process, which SIGKILL from inside does not reach, as the kernel has it,
-// and to what shells have in the background.
-func kill(k *call) int {
-	signal, words, err := bash.ParseKill(k.Args)
-	if err != nil {
-		return k.Fail("%v", err)
-	}
-	if signal == "l" {
-		fmt.Fprintln(k.Stdout, strings.Join(bash.SignalNames(), " "))
-		return 0
-	}
-	code, root := 0, k.session.c.root()
-	for _, word := range words {
-		if word == "1" {
-			if signal != "KILL" && signal != "0" {
-				root.Signal(signal)
-			}
-			continue
-		}
-		if !k.session.jobs.Kill(word, signal) {
-			code = k.Fail("can't kill pid %s: No such process", word)
-		}
-	}
-	return code
-}
-
-// stress only takes time; what it would use is reported from the Pod's requests.
-func stress(k *call) int {
-	fmt.Fprintln(k.Stdout, "stress: info: [1] dispatching hogs: 1 cpu, 0 io, 1 vm, 0 hdd")
-	f := k.Flags("t")
-	d := time.Duration(math.MaxInt64)
-	if text := f.Value['t']; text != "" {
-		d, _ = coreutils.ParseDuration(text)
-	}
-	return k.session.Pause(k.Call, d)
-}
-
-func offline(k *call) int {
-	return k.Fail("no network: this container is simulated")
 }

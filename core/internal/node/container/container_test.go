@@ -22,12 +22,18 @@ func (alone) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("connect: connection refused")
 }
 
-func (alone) Lookup(name string) ([]string, string, error) {
+func (alone) Lookup(_ context.Context, name string) ([]string, string, error) {
 	return nil, name, &net.DNSError{Name: name, Err: "no such host"}
 }
 
-func (alone) Dial(context.Context, string, int) error {
-	return errors.New("connect: connection refused")
+func (alone) Query(_ context.Context, _, name, _ string) ([]Record, error) {
+	return nil, &net.DNSError{Name: name, Err: "no such host", IsNotFound: true}
+}
+
+func (alone) Resolver() Resolver { return Resolver{} }
+
+func (alone) Connect(context.Context, string, Port) (Listener, error) {
+	return Listener{}, errors.New("connect: connection refused")
 }
 
 // box is a container on a clock that stands still, and how it ended.
@@ -49,6 +55,27 @@ func run(t *testing.T, image string, argv ...string) *box {
 
 func tryRun(t *testing.T, name string, argv ...string) (*box, error) {
 	t.Helper()
+	return tryRunAs(t, User{}, name, argv...)
+}
+
+// runAs is run as a user.
+func runAs(t *testing.T, u User, name string, argv ...string) *box {
+	t.Helper()
+	b, err := tryRunAs(t, u, name, argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func tryRunAs(t *testing.T, u User, name string, argv ...string) (*box, error) {
+	t.Helper()
+	return tryRunWith(t, func(c *Config) { c.User = u }, name, argv...)
+}
+
+// tryRunWith is tryRun with another configuration.
+func tryRunWith(t *testing.T, change func(*Config), name string, argv ...string) (*box, error) {
+	t.Helper()
 	image, err := Resolve(name)
 	if err != nil {
 		t.Fatal(err)
@@ -59,10 +86,12 @@ func tryRun(t *testing.T, name string, argv ...string) (*box, error) {
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() { cancel(); running.Wait() })
-	b.Container, err = Start(ctx, Config{
+	config := Config{
 		Clock: b.clock, Image: image, Argv: argv, Hostname: "box", IP: "10.0.0.9", Env: []string{"COLOR=blue"},
 		Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, Go: running.Go, OnExit: func(code int) { b.ended <- code },
-	})
+	}
+	change(&config)
+	b.Container, err = Start(ctx, config)
 	return b, err
 }
 
@@ -74,10 +103,11 @@ func (b *box) output() string {
 	return out.String()
 }
 
-// step lets time pass until the condition holds.
+// step lets time pass until the condition holds, for as long as patience: what a container does in the meantime takes real
+// time, on a machine that is busy with other things.
 func (b *box) step(t *testing.T, condition func() bool) {
 	t.Helper()
-	for range 2000 {
+	for began := time.Now(); time.Since(began) < patience; {
 		if condition() {
 			return
 		}
@@ -86,7 +116,7 @@ func (b *box) step(t *testing.T, condition func() bool) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Fatal("nothing has happened for 200 s")
+	t.Fatalf("nothing has happened for %v", patience)
 }
 
 // A client that is slow to begin with what the process says, and quick with its
@@ -148,7 +178,7 @@ func TestScripts(t *testing.T) {
 		`cat <(echo a; echo b | tr b c) - < <(echo d); eval 'wc -l <(echo e)' | cut -d ' ' -f 1`: "a\nc\nd\n1\n",
 		`sh -c 'cat <(echo a); echo b | tee >(tr b c)'; ls /tmp`:                                 "a\nb\nc\n",
 		`sh -c 'echo $0 $1' name arg; sh -c 'exit 7'; echo $?`:                                   "name arg\n7\n",
-		`wget -qO- http://db || curl -s http://db; echo $?`:                                      "wget: can't connect to remote host (db:80): Connection refused\n7\n",
+		`wget -qO- http://db || curl -s http://db; echo $?`:                                      "wget: can't connect to remote host (db): Connection refused\n7\n",
 	} {
 		if got := run(t, "alpine", "sh", "-c", script).output(); got != want {
 			t.Errorf("%s\n got %q\nwant %q", script, got, want)
@@ -226,13 +256,13 @@ func TestSignals(t *testing.T) {
 			{"trap 'echo bye; false' TERM; sleep 1000 & echo up; wait", "bye\n", 143},
 			{"trap 'echo bye' TERM; sleep 1000 & echo up; wait $!; echo $?; sleep 1; echo after", "bye\n143\nafter\n", 0},
 			{"trap 'exit 7' TERM; while true; do sleep 1; done & echo up; wait; echo after", "", 7},
-			{"trap 'exit 7' TERM; nginx > /dev/null & echo up; wait; echo after", "", 7},
+			{"trap 'exit 7' TERM; nginx -g 'daemon off;' 2> /dev/null & echo up; wait; echo after", "", 7},
 			{"trap 'echo bye' TERM; sleep 1 & echo up; wait; echo $?; (exit 4) & wait $!; echo $?", "bye\n143\n4\n", 0},
 			// What ends what it has begun, as an entrypoint does.
 			{"trap 'kill $p; wait $p; echo $?; exit 3' TERM; sleep 1000 & p=$!; echo up; wait $p; echo after", "143\n", 3},
-			{"trap 'kill $(jobs -p)' TERM; nginx > /dev/null & nginx > /dev/null & echo up; wait; wait; echo after", "after\n", 0},
+			{"trap 'kill $(jobs -p)' TERM; nginx -g 'daemon off;' 2> /dev/null & sleep 1000 & echo up; wait; wait; echo after", "after\n", 0},
 			{"trap 'kill -INT %1' TERM; (trap 'echo no' TERM); while :; do sleep 1; done & echo up; wait; wait %1; echo $?", "130\n", 0},
-			{"trap 'kill -9 $!' TERM; sleep 1000 & sleep 2000 & echo up; wait -n; wait -n; echo $?; ps | tail -n 1", "137\n    8 root      0:00 sleep 1000\n", 0},
+			{"trap 'kill -9 $!' TERM; sleep 1000 & sleep 2000 & echo up; wait -n; wait -n; echo $?; ps -o pid,args | grep '^ *8 '", "137\n      8 sleep 1000\n", 0},
 		} {
 			b := run(t, "nginx", "sh", "-c", test.script)
 			b.step(t, b.main.isWaiting)
@@ -278,8 +308,8 @@ func TestProcessesOfAContainer(t *testing.T) {
 		}
 		return out.String()
 	}
-	if got, want := exec("ps | tail -n 2; jobs; kill -0 8 9 && kill 9; kill 10; sleep 5 & kill $!; wait $!; echo $?"),
-		"    8 root      0:00 sleep 1000\n    9 root      0:00 { sleep 2000; }\nkill: can't kill pid 10: No such process\n143\n"; got != want {
+	if got, want := exec("ps | sed -n '3,4p'; jobs; kill -0 8 9 && kill 9; kill 99; sleep 5 & kill $!; wait $!; echo $?"),
+		"    8 root      0:00 sleep 1000\n    9 root      0:00 { sleep 2000; }\nkill: can't kill pid 99: No such process\n143\n"; got != want {
 		t.Errorf("prints %q, want %q", got, want)
 	}
 	b.step(t, func() bool { return b.Log.Tail(9, 1000) == "up\n143\n" })
@@ -331,6 +361,7 @@ func TestImages(t *testing.T) {
 	for name, exists := range map[string]bool{
 		"nginx": true, "nginx:1.27-alpine": true, "nginx:1.16.1": true, "nginx:1.161": false, "nginx:typo": false, "redis:7-alpine3.20": true,
 		"registry.k8s.io/e2e-test-images/agnhost:2.40": true, "k8s.gcr.io/pause:2.0": true, "ghcr.io/me/app:v1.2.3": true, "me/app@sha256:" + strings.Repeat("a", 64): true,
+		"ngnix": false, "nginxx": false, "bussybox": false, "postgress:16": false, "docker.io/library/reddis": false, "me/ngnix": true, "myapp": true, "my-app:1": true, "caddy": true, "node": true, "web": true,
 		"no-such-image": false, "registry.invalid/app": false, "me/does-not-exist:v1": false, "invalidator/app": true, "postgres:16": true, "busybox:1.28": true,
 	} {
 		_, err := Resolve(name)
@@ -364,7 +395,7 @@ func TestReadOnlyAndMounts(t *testing.T) {
 	disk := NewDisk(c, 0)
 	tree := disk.NewTree()
 	data, config := disk.NewDir(0o755), disk.NewDir(0o755)
-	disk.Project(config, map[string]Content{"a": {Data: []byte("1"), Mode: 0o644}, "deep/b": {Data: []byte("2"), Mode: 0o600}})
+	disk.Project(config, map[string]Content{"a": {Data: []byte("1"), Mode: 0o644}, "deep/b": {Data: []byte("2"), Mode: 0o600}}, nil)
 	tree.Mount("/data", data, false)
 	tree.MountWritable(data)
 	tree.Mount("/config", config, true)
@@ -380,12 +411,49 @@ func TestReadOnlyAndMounts(t *testing.T) {
 		}
 	}
 	// A new content replaces the old one at once, also through a subPath's parent.
-	disk.Project(config, map[string]Content{"a": {Data: []byte("new"), Mode: 0o644}})
+	disk.Project(config, map[string]Content{"a": {Data: []byte("new"), Mode: 0o644}}, nil)
 	if got, err := tree.ReadFile("/config/a"); err != nil || string(got) != "new" {
 		t.Errorf("after an update: %q, %v", got, err)
 	}
 	if err := tree.Remove("/data", true); err == nil {
 		t.Error("a mount point was removed")
+	}
+}
+
+// A log counts for what its files would take on a real node: as many bytes as five files of
+// 10 MiB hold at most, of which the oldest is deleted when a new one begins.
+func TestLogsCount(t *testing.T) {
+	disk := NewDisk(clock.New(nil), 1)
+	notices := 0
+	pod := disk.NewQuota(nil, 0, 45<<20, func() { notices++ })
+	l := NewLog(clock.New(nil))
+	l.counts = disk.NewQuota(pod, 0, 0, nil)
+	most, written := int64(0), int64(0)
+	line := append(bytes.Repeat([]byte("x"), 8<<10-1-int(linePrefix)), '\n')
+	for range 100 << 20 / (8 << 10) {
+		if _, err := l.Writer(Stderr).Write(line); err != nil {
+			t.Fatal(err)
+		}
+		if written += 8 << 10; written <= 40<<20 && l.Size() != written {
+			t.Fatalf("%d bytes count of %d", l.Size(), written)
+		}
+		if l.Size() != l.counts.Used() || l.Size() != pod.Used() {
+			t.Fatalf("%d bytes, of which %d count in the container and %d in the Pod", l.Size(), l.counts.Used(), pod.Used())
+		}
+		most = max(most, l.Size())
+	}
+	if most >= 50<<20 || most < 49<<20 || l.Size() != 40<<20 {
+		t.Errorf("at most %d bytes, and %d at the end", most, l.Size())
+	}
+	if notices != 6 || disk.used != 0 {
+		t.Errorf("told %d times, %d bytes of the disk", notices, disk.used)
+	}
+	l.End()
+	for range 2 {
+		l.Discard()
+	}
+	if l.Size() != 0 || pod.Used() != 0 {
+		t.Errorf("%d bytes when discarded, %d in the Pod", l.Size(), pod.Used())
 	}
 }
 
@@ -428,6 +496,24 @@ func TestAwk(t *testing.T) {
 	script := `printf 'a 1\nb 2\n' >f; awk -v x=3 '{ n += $2 } END { print n * x; print ENVIRON["COLOR"] >"g" }' f; cat g; awk 'BEGIN { system("echo $0 | cat"); exit 4 }'; echo $?`
 	if got, want := run(t, "busybox", "sh", "-c", script).output(), "9\nblue\nsh\n4\n"; got != want {
 		t.Errorf("%q, and not %q", got, want)
+	}
+}
+
+// TestOpenSSL makes a CA and a certificate in a Pod, and has others not read the keys.
+func TestOpenSSL(t *testing.T) {
+	script := `cd /tmp
+openssl req -x509 -newkey ed25519 -noenc -keyout ca.key -subj /CN=ca -days 10 -out ca.crt
+openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out web.key
+printf '[req]\nprompt = no\ndistinguished_name = dn\nreq_extensions = ext\n[dn]\nCN = $ENV::COLOR\n[ext]\nsubjectAltName = DNS:web\n' >csr.conf
+openssl req -new -key web.key -config csr.conf | openssl x509 -req -CA ca.crt -CAkey ca.key -copy_extensions copy -out web.crt
+openssl verify -CAfile ca.crt web.crt
+openssl x509 -in web.crt -noout -subject -ext subjectAltName
+for f in ca.key web.key web.crt; do ls -l $f; done | cut -c1-10
+cat web.key | openssl pkey -noout -check`
+	want := "-----\nCertificate request self-signature ok\nsubject=CN = blue\nweb.crt: OK\n" +
+		"subject=CN = blue\nX509v3 Subject Alternative Name: \n    DNS:web\n-rw-------\n-rw-------\n-rw-r--r--\nKey is valid\n"
+	if got := run(t, "busybox", "sh", "-c", script).output(); got != want {
+		t.Errorf("%s\nand not\n%s", got, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package container
 import (
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ type Disk struct {
 	limit int64
 	mu    sync.RWMutex
 	used  int64
+	// shared are the programs of images, see programs.
+	shared map[bool]fixed
 }
 
 // NewDisk returns an empty disk whose files get their times from clock. What is
@@ -30,16 +33,20 @@ func NewDisk(clock clock.PassiveClock, limit int64) *Disk {
 // File is a file, a directory or a symbolic link on a disk. Its fields are
 // guarded by the disk's lock.
 type File struct {
-	mode    fs.FileMode
+	mode    fs.FileMode // of permissions, type, and setuid, setgid and sticky
+	uid     int64
+	gid     int64
 	changed time.Time
 	data    content          // of a regular file
 	entries map[string]*File // of a directory
+	layer   layer            // what a directory shows besides them; may be nil
 	target  string           // of a symbolic link
 	device  device           // set if mode has fs.ModeDevice
 	lazy    func() []byte    // content that is made when it is read; replaces data
 
 	quota   *Quota // nil: only the disk counts it
 	charged int64  // how many bytes are counted
+	memory  *Quota // counts them too: the memory of who has first written to a file of a tmpfs; nil: nobody's
 	open    int    // handles
 	removed bool   // from its directory
 }
@@ -70,14 +77,16 @@ func (d *Disk) NewFile(perm fs.FileMode, q *Quota) *File {
 type Content struct {
 	Data []byte
 	Mode fs.FileMode
+	UID  int64         // of the user that it belongs to
 	Make func() []byte // if set, makes the data each time the file is read
 }
 
 // Project makes dir hold exactly the files given, by slash-separated path, as a
 // kubelet does with ConfigMaps, Secrets and downward API items: the files are
 // in a folder of their own, ..data points to it, and the names at the top are
-// links into ..data, so that all of them change at once.
-func (d *Disk) Project(dir *File, files map[string]Content) {
+// links into ..data, so that all of them change at once. With a group, they are that
+// group's: see Share.
+func (d *Disk) Project(dir *File, files map[string]Content, group *int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.clock.Now()
@@ -107,17 +116,20 @@ func (d *Disk) Project(dir *File, files map[string]Content) {
 		if lazy == nil {
 			lazy = func() []byte { return content.Data }
 		}
-		at.entries[last] = &File{mode: content.Mode.Perm(), changed: now, lazy: lazy}
+		at.entries[last] = &File{mode: content.Mode.Perm(), uid: content.UID, changed: now, lazy: lazy}
 		if len(parts) == 1 {
 			entries[last] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "..data/" + last}
 		}
 	}
 	dir.entries, dir.changed = entries, now
+	if group != nil {
+		shareLocked(dir, *group, true)
+	}
 }
 
 // Sub returns the file or directory under dir at a slash-separated path, and
-// makes directories that are missing, as a subPath mount does. It returns nil
-// if something on the way is no directory.
+// makes directories that are missing, as a subPath mount does: with the mode and the
+// group of dir. It returns nil if something on the way is no directory.
 func (d *Disk) Sub(dir *File, path string) *File {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +152,7 @@ func (d *Disk) Sub(dir *File, path string) *File {
 			if !at.mode.IsDir() {
 				return nil
 			}
-			next = &File{mode: fs.ModeDir | 0o755, changed: d.clock.Now(), entries: map[string]*File{}, quota: at.quota}
+			next = &File{mode: dir.mode, gid: dir.gid, changed: d.clock.Now(), entries: map[string]*File{}, quota: at.quota}
 			at.entries[part] = next
 		}
 		at = next
@@ -153,4 +165,31 @@ func (d *Disk) Data(f *File) []byte {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return f.data.bytes()
+}
+
+// Find returns what is under dir at a slash-separated path, and its mode, or nil. It follows no
+// links.
+func (d *Disk) Find(dir *File, path string) (*File, fs.FileMode) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	at := dir
+	for _, part := range splitPath(path) {
+		if at = at.entries[part]; at == nil {
+			return nil, 0
+		}
+	}
+	return at, at.mode
+}
+
+// MakeFile makes an empty file under dir at a slash-separated path, whose directory is
+// there. It fails with ENOSPC.
+func (d *Disk) MakeFile(dir *File, at string, perm fs.FileMode) (*File, error) {
+	parent := d.Sub(dir, path.Dir(clean(at)))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := &File{mode: perm.Perm(), changed: d.clock.Now()}
+	if err := d.addLocked(parent, path.Base(at), f); err != nil {
+		return nil, pathError("open", at, err)
+	}
+	return f, nil
 }

@@ -22,6 +22,10 @@
 //     and a sleeping script waits for one timer.
 //   - What files take is bounded by the Disk, and below it by the Quota of each
 //     directory tree (quota.go). A file that grows is not copied.
+//   - A process is noted while it runs, and gets a number when somebody looks. What
+//     shows processes or the kernel's files takes no lock that waits for a program.
+//   - A program that is neither a tool nor of the image is there only for the
+//     container's own command, where nothing is known of the image: a server.
 //   - PID 1 has no default action for SIGTERM, as in a real container: a script
 //     without a trap ends by SIGKILL after the grace period.
 package container

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/distribution/reference"
+
+	"github.com/kubetab/kubetab/internal/unix/bash"
 )
 
 // Image says what a container of an image is made of.
@@ -42,6 +44,18 @@ func (i Image) hasShell(name string) bool {
 	return shells[name]
 }
 
+// dialect is what the image's shell of a name prints like: sh is Debian's dash in images that have bash, and busybox's in
+// others.
+func (i Image) dialect(name string) bash.Dialect {
+	switch {
+	case name == "bash":
+		return bash.Bash
+	case i.unknown, !i.Bash, strings.Contains(i.Name, "alpine"), strings.Contains(i.Name, "/bash:"): // which is made from alpine
+		return bash.Ash
+	}
+	return bash.Dash
+}
+
 // PullTime is how long pulling the image takes: longer for larger ones, always
 // the same for the same image, and never so long that one waits for it.
 func (i Image) PullTime() time.Duration {
@@ -68,7 +82,7 @@ var (
 )
 
 // wrong matches names that people give to images which are meant not to exist.
-var wrong = regexp.MustCompile(`(?i)(^|[-_./:])(nonexist(ent|ing)?|non-existent|no-?such[-a-z]*|does-?not-?exist|doesnt-?exist|not-?exist(s|ing)?|not-?found|invalid|missing|wrong|bad|broken|bogus|fake|typo|oops)([-_./:]|$)`)
+var wrong = regexp.MustCompile(`(?i)(^|[-_./:])(nonexist(ent|ing)?|non-?exist(ent|ing)|no-?such[-a-z]*|does-?not-?exist|doesnt-?exist|not-?exist(s|ing)?|not-?found|invalid|missing|wrong|bad|broken|bogus|fake|typo|oops)([-_./:]|$)`)
 
 const shellEntry = "/bin/sh"
 
@@ -76,6 +90,7 @@ const shellEntry = "/bin/sh"
 var knownImages = map[string]known{
 	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
 		Env: []string{"NGINX_VERSION=1.29.4"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome, "/usr/share/nginx/html/50x.html": "<h1>An error occurred.</h1>\n", "/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/default.conf": nginxDefault}}, tags: versionTag},
+	"bprashanth/nginxhttps": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"httpd": {Image: Image{Size: 58 << 20, Bash: true, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Dir: "/usr/local/apache2",
 		files: map[string]string{"/usr/local/apache2/htdocs/index.html": "<html><body><h1>It works!</h1></body></html>\n"}}, tags: versionTag},
 	"redis":       {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}, tags: versionTag},
@@ -107,9 +122,16 @@ var knownImages = map[string]known{
 	"fluent/fluentd":                                  {Image: Image{Size: 20 << 20, kind: "tcp", Ports: []int{24224}, Argv: []string{"fluentd"}}},
 	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"registry.k8s.io/pause":                           {Image: Image{Size: 300 << 10, kind: "pause", Argv: []string{"/pause"}, Bare: true}},
-	"registry.k8s.io/echoserver":                      {Image: Image{Size: 40 << 20, kind: "whoami", Ports: []int{8080}, Argv: []string{"nginx"}}},
+	"registry.k8s.io/echoserver":                      {Image: Image{Size: 40 << 20, kind: "echoserver", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true}},
 	"registry.k8s.io/hpa-example":                     {Image: Image{Size: 180 << 20, kind: "hpa-example", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Bash: true}},
 	"registry.k8s.io/nginx-slim":                      {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"registry.k8s.io/serve_hostname":                  {Image: Image{Size: 5 << 20, kind: "serve-hostname", Ports: []int{9376}, Argv: []string{"/serve_hostname"}, Bare: true}},
+	"kubernetes/serve_hostname":                       {Image: Image{Size: 5 << 20, kind: "serve-hostname", Ports: []int{9376}, Argv: []string{"/serve_hostname"}, Bare: true}},
+	"registry.k8s.io/redis":                           {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}},
+	"registry.k8s.io/kubernetes-zookeeper":            {Image: Image{Size: 90 << 20, kind: "zookeeper", Ports: []int{2181, 2888, 3888}, Argv: []string{"start-zookeeper"}, Bash: true, files: zookeeperFiles}},
+	"gcr.io/google-samples/xtrabackup":                {Image: Image{Size: 80 << 20, kind: "xtrabackup", Argv: []string{"bash"}, Bash: true}},
+	"gcr.io/google-samples/gb-frontend":               {Image: Image{Size: 180 << 20, kind: "gb-frontend", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Dir: "/var/www/html", Bash: true}},
+	"gcr.io/google-samples/gb-redis-follower":         {Image: Image{Size: 40 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"/run.sh"}, Dir: "/data", Bash: true}},
 	"registry.k8s.io/busybox":                         {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}},
 	"registry.k8s.io/etcd":                            {Image: Image{Size: 60 << 20, kind: "etcd", Ports: []int{2379, 2380}, Argv: []string{"etcd"}}},
 	"registry.k8s.io/coredns":                         {Image: Image{Size: 18 << 20, kind: "tcp", Ports: []int{53, 8080, 8181, 9153}, Entry: []string{"/coredns"}, Bare: true}},
@@ -119,15 +141,19 @@ var knownImages = map[string]known{
 	"registry.k8s.io/e2e-test-images/nginx":           {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"registry.k8s.io/e2e-test-images/httpd":           {Image: Image{Size: 58 << 20, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Bash: true}},
 	"registry.k8s.io/e2e-test-images/jessie-dnsutils": {Image: Image{Size: 100 << 20, Argv: []string{"sleep", "infinity"}, Bash: true}},
-	"gcr.io/google-samples/hello-app":                 {Image: Image{Size: 6 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"./hello-app"}, Bare: true}},
+	"gcr.io/google-samples/hello-go-gke":              {Image: Image{Size: 8 << 20, kind: "hello-go-gke", Ports: []int{80}, Argv: []string{"./hello-go-gke"}}},
+	"gcr.io/google-samples/hello-frontend":            {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/frontend.conf": helloFrontend}}},
+	"gcr.io/google-samples/hello-app":                 {Image: Image{Size: 6 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"./hello-app"}}},
 	"gcr.io/google-samples/node-hello":                {Image: Image{Size: 250 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"node", "server.js"}}},
-	"gcr.io/google-samples/kubernetes-bootcamp":       {Image: Image{Size: 80 << 20, kind: "bootcamp", Ports: []int{8080}, Argv: []string{"node", "server.js"}, Bash: true}, tags: regexp.MustCompile(`^(latest|v[12])$`)},
+	"gcr.io/google-samples/kubernetes-bootcamp":       bootcampImage,
+	"jocatalin/kubernetes-bootcamp":                   bootcampImage,
 }
 
 // Resolve returns the image of a name that is a valid reference, or a PullError
 // if it cannot exist: a tag that the repository of a well-known program does
-// not have, a registry that by its name is nobody's (.invalid), or a name that
-// says of itself that it is wrong ("no-such-image", "nginx:typo"). Any other
+// not have, a registry that by its name is nobody's (.invalid), a name that
+// says of itself that it is wrong ("no-such-image", "nginx:typo"), or one that is
+// misspelt. Any other
 // image exists: a server that answers on the ports that its container declares.
 // A reference that does not parse is reference's error.
 func Resolve(name string) (Image, error) {
@@ -143,6 +169,9 @@ func Resolve(name string) (Image, error) {
 	}
 	if moved, ok := strings.CutPrefix(familiar, "k8s.gcr.io/"); ok {
 		familiar = "registry.k8s.io/" + moved
+	}
+	if gke, ok := strings.CutPrefix(familiar, "us-docker.pkg.dev/google-samples/containers/gke/"); ok {
+		familiar = "gcr.io/google-samples/" + gke
 	}
 	lookup := strings.TrimPrefix(familiar, "bitnami/")
 	lookup = strings.TrimPrefix(lookup, "mirror.gcr.io/library/")
@@ -167,7 +196,7 @@ func Resolve(name string) (Image, error) {
 		return Image{}, PullError{fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: failed to do request: Head %q: dial tcp: lookup %s: no such host", image.Name, image.Name, "https://"+domain+"/v2/"+reference.Path(ref)+"/manifests/"+tag, domain)}
 	case isKnown && tag != "" && (have.tags != nil && !have.tags.MatchString(tag) || wrong.MatchString(":"+tag)):
 		return Image{}, PullError{fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image.Name, image.Name, image.Name)}
-	case !isKnown && (wrong.MatchString(familiar) || wrong.MatchString(":"+tag)):
+	case !isKnown && (wrong.MatchString(familiar) || wrong.MatchString(":"+tag) || misspelt(lookup)):
 		if domain == "docker.io" {
 			return Image{}, PullError{fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed", image.Name, image.Name)}
 		}
@@ -202,6 +231,17 @@ func (i Image) started(argv []string) []string {
 	return argv
 }
 
+// Users and groups that all images have, as /etc/passwd and /etc/group say it.
+const (
+	accounts      = "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1:daemon:/usr/sbin:/bin/false\nwww-data:x:33:33:www-data:/var/www:/bin/false\nnobody:x:65534:65534:nobody:/home:/bin/false\n"
+	accountGroups = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\nnogroup:x:65534:\n"
+)
+
+// servers are the users that images have for their server, by the image's kind.
+var servers = map[string]struct{ name, id string }{
+	"nginx": {"nginx", "101"}, "redis": {"redis", "999"}, "postgres": {"postgres", "999"}, "mysql": {"mysql", "999"},
+}
+
 // Tree returns a new file system of the image.
 func (i Image) Tree(d *Disk) *Tree {
 	t := d.NewTree()
@@ -217,8 +257,18 @@ func (i Image) Tree(d *Disk) *Tree {
 	if i.Bash {
 		release = "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n"
 	}
+	if i.repository() == "ubuntu" {
+		release = "PRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nNAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nVERSION=\"24.04.3 LTS (Noble Numbat)\"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian\n"
+	}
+	users, groups := accounts, accountGroups
+	if user, ok := servers[i.kind]; ok {
+		users += user.name + ":x:" + user.id + ":" + user.id + "::/nonexistent:/bin/false\n"
+		groups += user.name + ":x:" + user.id + ":\n"
+	}
+	_ = t.WriteFile("/etc/passwd", []byte(users), 0o644)
+	_ = t.WriteFile("/etc/group", []byte(groups), 0o644)
 	_ = t.WriteFile("/etc/os-release", []byte(release), 0o644)
-	_ = t.WriteFile("/etc/passwd", []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n"), 0o644)
+	i.install(t)
 	return t
 }
 
@@ -228,7 +278,25 @@ const (
 	nginxDefault = "server {\n    listen       80;\n    server_name  localhost;\n    location / {\n        root   /usr/share/nginx/html;\n        index  index.html index.htm;\n    }\n}\n"
 )
 
+// helloFrontend is the configuration of that image: it asks the Service hello.
+const helloFrontend = "server {\n    listen 80;\n    location / {\n        proxy_pass http://hello;\n    }\n}\n"
+
 // Root reports whether the image runs as root unless it is told otherwise.
 func (i Image) Root() bool {
 	return !strings.Contains(i.Name, "unprivileged") && !strings.Contains(i.Name, "nonroot") && !i.unknown && i.kind != "pause"
+}
+
+// repository is the name of the image without its tag and digest.
+func (i Image) repository() string {
+	name, _, _ := strings.Cut(i.Name, "@")
+	return strings.TrimSuffix(name, ":"+i.tag())
+}
+
+// tag is the image's, "" for one that is named by its digest.
+func (i Image) tag() string {
+	name, _, _ := strings.Cut(i.Name, "@")
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		return name[at+1:]
+	}
+	return ""
 }

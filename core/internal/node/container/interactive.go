@@ -81,8 +81,8 @@ const mostHistory = 500
 
 func (i *interactive) prompt() string {
 	mark, user := "#", "root"
-	if i.c.cfg.UID != 0 {
-		mark, user = "$", "I have no name!"
+	if u := i.c.cfg.User; !u.isRoot() {
+		mark, user = "$", i.c.tree().userName(u.UID)
 	}
 	if i.name == "bash" {
 		return fmt.Sprintf("%s@%s:%s%s ", user, i.c.cfg.Hostname, i.runner.Dir, mark)

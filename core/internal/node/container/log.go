@@ -16,6 +16,26 @@ const (
 	maxLog  = 2 << 20  // bytes that a log keeps; older lines are dropped, as by rotation
 )
 
+// A log counts for what its files would take on a real node, although it keeps less: a
+// container that writes without end is evicted after as many bytes as there. The container
+// runtime writes a time, the stream and a mark before each line, and a kubelet rotates the
+// files by its settings containerLogMaxSize and containerLogMaxFiles, whose defaults these
+// are. That a kubelet compresses the older files is left out: it depends on what they hold.
+const (
+	linePrefix  = int64(len("2006-01-02T15:04:05.000000000Z stdout F "))
+	logFileSize = 10 << 20
+	logFiles    = 5
+)
+
+// stored returns how many bytes of so many that have been written are in the files of a log.
+func stored(written int64) int64 {
+	const rotated = (logFiles - 1) * logFileSize
+	if written <= rotated {
+		return written
+	}
+	return rotated + written%logFileSize
+}
+
 // Stream is where a line of a log came from.
 type Stream string
 
@@ -45,6 +65,9 @@ type Log struct {
 	news    chan struct{}     // closed when something is added, then replaced; nil while nobody follows
 	taps    map[*tap]struct{} // attached clients
 	limit   int               // maxLog, or less in tests
+	written int64             // bytes of all whole lines as in a log's file
+	counts  *Quota            // counts what the log's files take; may be nil
+	heard   bool              // a client has read it, or was attached
 }
 
 // tap receives what is written, byte for byte, while a client is attached.
@@ -99,6 +122,9 @@ func (w logWriter) Write(b []byte) (int, error) {
 func (l *Log) addLocked(s Stream, text []byte) {
 	l.lines = append(l.lines, line{at: l.clock.Now(), stream: s, text: text})
 	l.size += len(text)
+	was := stored(l.written)
+	l.written += linePrefix + int64(len(text))
+	l.counts.Count(stored(l.written) - was)
 	for l.size > l.limit && len(l.lines) > 1 {
 		l.size -= len(l.lines[0].text)
 		l.lines[0].text = nil
@@ -115,11 +141,21 @@ func (l *Log) wakeLocked() {
 	}
 }
 
-// Size returns how many bytes of whole lines the log keeps.
-func (l *Log) Size() int {
+// Size returns how many bytes the log's files would take on a real node, until Discard is
+// called. That is more than the log keeps.
+func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.size
+	return stored(l.written)
+}
+
+// Discard makes the log, which has ended, count for nothing, as if its files were deleted. It
+// may be called again.
+func (l *Log) Discard() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counts.Count(-stored(l.written))
+	l.written = 0
 }
 
 // End says that nothing more will be written: followers return.
@@ -146,11 +182,28 @@ func (l *Log) Tap(out, err io.Writer) (detach func()) {
 		l.taps = map[*tap]struct{}{}
 	}
 	l.taps[t] = struct{}{}
+	l.heard = l.heard || !l.ended
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.taps, t)
 	}
+}
+
+// Hear says that a client reads the log.
+func (l *Log) Hear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = true
+}
+
+// firstToHear reports whether all has been written and no client knows of it yet. The caller is one from then on.
+func (l *Log) firstToHear() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	isFirst := l.ended && !l.heard
+	l.heard = l.heard || isFirst
+	return isFirst
 }
 
 // AwaitEnd returns when nothing more will be written, or ctx's error if that ends

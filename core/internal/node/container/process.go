@@ -2,13 +2,16 @@ package container
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -24,28 +27,57 @@ type Network interface {
 	RoundTrip(*http.Request) (*http.Response, error)
 	// Lookup returns the addresses of a name as the cluster's DNS would, and
 	// the name in full.
-	Lookup(name string) (addresses []string, full string, err error)
-	// Dial reports why nothing listens at host:port, or nil if something does.
-	Dial(ctx context.Context, host string, port int) error
+	Lookup(ctx context.Context, name string) (addresses []string, full string, err error)
+	// Query asks a DNS server, or for "" that of the Pod, for records of a name in full. It fails with a net.DNSError.
+	Query(ctx context.Context, server, name, kind string) ([]Record, error)
+	// Resolver returns what /etc/resolv.conf says.
+	Resolver() Resolver
+	// Connect returns what listens at host:port, and fails as a connection does.
+	Connect(ctx context.Context, host string, port Port) (Listener, error)
+}
+
+// Port is a port of TCP or of UDP.
+type Port struct {
+	Number int
+	UDP    bool
 }
 
 // Config is what a container is started with.
 type Config struct {
 	Clock    clock.WithTickerAndDelayedExecution
 	Image    Image
-	Argv     []string     // the whole command line; empty means the image's
-	Env      []string     // NAME=value
-	Dir      string       // working directory; empty means the image's
-	Hostname string       //
-	IP       string       // of the Pod
-	UID      int64        // of the user that runs it
-	Files    func() *Tree // called when a process first needs files
+	Argv     []string          // the whole command line; empty means the image's
+	Env      []string          // NAME=value
+	Dir      string            // working directory; empty means the image's
+	Hostname string            //
+	IP       string            // of the Pod
+	User     User              // as whom it runs
+	Sysctls  map[string]string // parameters of the kernel that the Pod sets
+	Files    func() *Tree      // called when a process first needs files
 	Network  Network
 	Ports    []int32        // that the container declares; servers of unknown images listen there
 	Stdin    bool           // keep standard input open for clients that attach
 	TTY      bool           // standard input and output are a terminal
 	Go       func(f func()) // runs f in a goroutine that somebody waits for
 	OnExit   func(code int) // called once, from any goroutine
+	// OnOOM is called before OnExit if the container ends because it takes more memory
+	// than it may. It may be nil.
+	OnOOM func()
+	// Resources returns what the container is given at the moment: it may be called
+	// from any goroutine and must not wait for anybody. Nil is no limits.
+	Resources func() Resources
+	// Disk is how many bytes the node's disk has. Zero means 100 GiB.
+	Disk int64
+	// Storage counts what the container's log takes: see Quota.Count. It may be nil.
+	Storage *Quota
+	// Memory counts what the container writes to file systems in memory, which counts as its
+	// memory. It has no parent, and stays for the next run. It may be nil.
+	Memory *Quota
+	// Processes is the namespace that the container shares with others; nil is one of its own.
+	Processes *Namespace
+	// Place is the container's among those of its Pod, from 1 on; 0 for init and ephemeral ones.
+	Place        int
+	Capabilities uint64 // of its processes, if they are root's: see Capabilities
 }
 
 // NewTerminal returns a terminal of the size that it has until a client tells that of its own.
@@ -76,34 +108,54 @@ type Container struct {
 	env    []string
 	brief  bool
 	tree   func() *Tree
+	made   atomic.Pointer[Tree] // what tree returns, once it has
 	// processes are what its shells have in the background.
 	processes *bash.Processes
-	ctx       context.Context // ends when the container does
+	first     int                       // the number of its first process
+	leave     func()                    // its namespace
+	joined    atomic.Pointer[Namespace] // its own, once another container is in it
+	ctx       context.Context           // ends when the container does
 	cancel    context.CancelFunc
 
-	mu       sync.Mutex
-	exited   bool
-	servers  []*Server // that listen at the moment
-	main     *session  // the script, if it is one
-	stdin    *stdin    // if cfg.Stdin
-	sessions int       // exec sessions so far, for their process ids
+	table table
+	loads loads
+
+	mu      sync.Mutex
+	exited  bool
+	servers []*Server // that listen at the moment
+	main    *session  // the script, if it is one
+	stdin   *stdin    // if cfg.Stdin
 }
 
 // Start starts a container, which ends with ctx at the latest. The error is a
-// NotFoundError.
+// NotFoundError. It is long because a server, a script and a program begin in ways of their own.
 func Start(ctx context.Context, cfg Config) (*Container, error) {
-	c := &Container{cfg: cfg, Log: NewLog(cfg.Clock), Started: cfg.Clock.Now(), argv: cfg.Argv, processes: bash.NewProcesses(shownProcess)}
+	c := &Container{cfg: cfg, Log: NewLog(cfg.Clock), Started: cfg.Clock.Now(), argv: cfg.Argv, first: 1, leave: nothingMore}
+	c.Log.counts = cfg.Storage
 	if len(c.argv) == 0 {
 		c.argv = cfg.Image.Argv
+	}
+	if cfg.Processes != nil {
+		c.leave = cfg.Processes.join(c)
+	} else {
+		c.processes = bash.NewProcesses(shownProcess)
 	}
 	c.env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME=" + cfg.Hostname}, cfg.Image.Env...)
 	c.env = append(c.env, cfg.Env...)
 	if !hasEnv(c.env, "HOME") {
-		c.env = append(c.env, "HOME=/root")
+		home := "/"
+		if cfg.User.isRoot() {
+			home = "/root"
+		}
+		c.env = append(c.env, "HOME="+home)
 	}
 	c.tree = sync.OnceValue(func() *Tree {
 		t := cfg.Files()
+		t.user = cfg.User
+		c.kernel(t)
+		c.made.Store(t)
 		t.stdout, t.stderr = c.Log.Writer(Stdout), c.Log.Writer(Stderr)
+		t.memory, t.grown = cfg.Memory, c.weigh
 		return t
 	})
 	c.ctx, c.cancel = context.WithCancel(ctx)
@@ -118,6 +170,9 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 
 	server, isServer := c.program(c.argv, c.env)
 	argv := cfg.Image.started(c.argv)
+	if isServer && server.Daemon { // the container has no process any more when its first one has ended
+		server.ExitsAtOnce, server.ExitCode = true, 0
+	}
 	c.brief = !isServer || server.ExitsAtOnce
 	switch {
 	case isServer:
@@ -135,21 +190,20 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 		}
 	case !c.exists(argv):
 		c.cancel()
+		c.leave()
 		c.Log.End()
-		name := ""
-		if len(argv) > 0 {
-			name = argv[0]
-		}
-		return nil, NotFoundError{name}
+		return nil, NotFoundError{firstWord(argv)}
 	default:
 		c.main = newSession(c, c.Log.Writer(Stdout), c.Log.Writer(Stderr))
 		if c.stdin != nil {
 			c.main.stdin = c.stdin
 		}
-		c.main.tty = c.tty
+		c.main.tty, c.main.own = c.tty, true
+		ctx, end := c.main.enter(c.ctx, argv)
 		cfg.Go(func() {
+			defer end()
 			leave := c.main.sit()
-			code := c.main.run(c.ctx, argv)
+			code := c.main.run(ctx, argv)
 			leave()
 			if c.ctx.Err() == nil {
 				c.exit(code)
@@ -166,6 +220,8 @@ func (c *Container) exists(argv []string) bool {
 	}
 	name := path.Base(argv[0])
 	switch {
+	case c.cfg.Image.isAgnhost(argv), c.control(argv) != nil:
+		return true
 	case shells[name]:
 		return c.cfg.Image.hasShell(name)
 	case !c.cfg.Image.Bare && isTool(name):
@@ -175,6 +231,13 @@ func (c *Container) exists(argv []string) bool {
 		return err == nil && !info.IsDir()
 	}
 	return false
+}
+
+func firstWord(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	return argv[0]
 }
 
 // exit ends the container with an exit code, once.
@@ -188,6 +251,7 @@ func (c *Container) exit(code int) {
 	c.servers = nil
 	c.mu.Unlock()
 	c.cancel()
+	c.leave()
 	c.Log.End()
 	c.cfg.OnExit(code)
 }
@@ -209,20 +273,28 @@ func (c *Container) Kill() { c.exit(137) }
 // Exit ends the container as if its first process had exited by itself.
 func (c *Container) Exit(code int) { c.exit(code) }
 
+// ending are the signals that servers have a handler for, and end by.
+var ending = []string{"TERM", "INT", "QUIT"}
+
 // Signal sends a signal such as TERM to the first process: a server ends, a
 // script runs its trap, and without one nothing happens.
 func (c *Container) Signal(name string) {
 	c.mu.Lock()
 	main := c.main
 	var code, servers = 0, len(c.servers)
+	var lingers time.Duration
 	for _, s := range c.servers {
-		code = s.ExitCode
+		s.Ending.Store(true)
+		code, lingers = s.ExitCode, s.Lingers
 	}
 	c.mu.Unlock()
 	switch {
+	case main == nil && servers > 0 && lingers > 0:
+		timer := c.cfg.Clock.AfterFunc(lingers, func() { c.exit(code) })
+		context.AfterFunc(c.ctx, func() { timer.Stop() })
 	case main == nil && servers > 0:
 		c.exit(code)
-	case main != nil && !main.signal(name) && servers > 0 && name == "TERM":
+	case main != nil && !main.signal(name) && servers > 0 && slices.Contains(ending, name):
 		c.exit(code) // a server that a script runs in the foreground
 	}
 }
@@ -258,14 +330,27 @@ func (c *Container) root() *Container {
 type Listener struct {
 	HTTP http.Handler // nil: the port is open and speaks no HTTP
 	GRPC func(service string) (serving, known bool)
+	// Stream answers what a client sends without HTTP, until the client has sent everything or ctx ends.
+	Stream func(ctx context.Context, in io.Reader, out io.Writer)
+	// TLS is the certificate of a server that speaks TLS and nothing else.
+	TLS *tls.Certificate
+	// Any says that the server answers with and without TLS: nothing is known of what it is.
+	Any bool
+	// Datagram answers a datagram of a client at the address from, host:port, with another. Only listeners of UDP
+	// have it; they answer with nil what they do not answer.
+	Datagram func(from string, b []byte) []byte
 }
 
 // Listening returns what answers on a port of the container, if anything does.
-func (c *Container) Listening(port int) (Listener, bool) {
+func (c *Container) Listening(port Port) (Listener, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.servers {
-		if l, ok := s.Ports[port]; ok {
+		ports := s.Ports
+		if port.UDP {
+			ports = s.Datagrams
+		}
+		if l, ok := ports[port.Number]; ok {
 			return l, true
 		}
 	}
@@ -280,17 +365,12 @@ func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, st
 	}
 	c.mu.Lock()
 	exited := c.exited
-	c.sessions++
 	c.mu.Unlock()
 	if exited {
 		return 0, ErrNotRunning
 	}
-	if !c.exists(argv) {
-		name := ""
-		if len(argv) > 0 {
-			name = argv[0]
-		}
-		return 0, NotFoundError{name}
+	if !c.exists(argv) && !c.holds(argv) {
+		return 0, NotFoundError{firstWord(argv)}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -300,11 +380,16 @@ func (c *Container) Exec(ctx context.Context, argv []string, stdin io.Reader, st
 	if stdin != nil {
 		s.stdin = interruptible(ctx, c.cfg.Go, stdin)
 	}
+	within, end := s.enter(ctx, argv)
+	defer end()
 	leave := s.sit()
-	code := s.run(ctx, argv)
+	code := s.run(within, argv)
 	leave()
 	if c.ctx.Err() != nil {
 		return 137, nil
+	}
+	if by, ok := killed(within); ok {
+		code = by
 	}
 	return code, ctx.Err()
 }
@@ -316,11 +401,25 @@ func (c *Container) Resize(columns, rows int) {
 	}
 }
 
-// Attach connects a client to the first process until the container or ctx ends.
+// Attach connects a client to the first process until the container or ctx ends. Where it has ended, what it has said to nobody
+// is the client's: kubectl debug attaches and reads no log, and does so when a short command is done.
 func (c *Container) Attach(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	// The output first: what the process says to the first line of its input, and
 	// it may end with that, is the client's.
 	defer c.Log.Tap(stdout, stderr)()
+	if c.Log.firstToHear() {
+		for _, to := range []struct {
+			client io.Writer
+			stream Stream
+		}{{stdout, Stdout}, {stderr, Stderr}} {
+			if to.client == nil {
+				continue
+			}
+			if err := c.Log.Read(ctx, to.client, ReadOptions{Tail: -1, Stream: to.stream}); err != nil {
+				return err
+			}
+		}
+	}
 	if stdin != nil && c.stdin != nil {
 		c.cfg.Go(func() { c.stdin.copyFrom(ctx, stdin) })
 	}

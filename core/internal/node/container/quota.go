@@ -1,7 +1,9 @@
 package container
 
 import (
+	"cmp"
 	"math"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -10,15 +12,18 @@ import (
 const fileBytes = 512
 
 // Quota counts the bytes of the files of one directory tree, such as a volume or
-// the writable layer of a container. Its fields are guarded by the disk's lock.
+// the writable layer of a container, and of what Count adds. Its fields are guarded by
+// the disk's lock, but for used and those that never change.
 type Quota struct {
 	disk   *Disk
 	parent *Quota // counts them as well; nil: none
 	limit  int64  // writes beyond it fail; 0: there is none
-	used   int64
+	used   atomic.Int64
 	over   int64  // notice is called when used goes beyond it; 0: never
-	notice func() // called under the lock
+	notice func() // called under locks
 	ended  bool   // nothing can be written any more
+	// inMemory says that it is that of a tmpfs.
+	inMemory bool
 }
 
 // NewQuota returns a quota that parent, if it is not nil, counts as well. Writes
@@ -29,11 +34,30 @@ func (d *Disk) NewQuota(parent *Quota, limit, over int64, notice func()) *Quota 
 	return &Quota{disk: d, parent: parent, limit: limit, over: over, notice: notice}
 }
 
-// Used returns how many bytes the quota's files take.
-func (q *Quota) Used() int64 {
-	q.disk.mu.RLock()
-	defer q.disk.mu.RUnlock()
-	return q.used
+// NewTmpfs returns the quota of a file system in memory of a size in bytes.
+func (d *Disk) NewTmpfs(size int64) *Quota {
+	return &Quota{disk: d, limit: size, inMemory: true}
+}
+
+// Used returns how many bytes the quota's files take, and those of Count.
+func (q *Quota) Used() int64 { return q.used.Load() }
+
+// Count adds n bytes that no file of the disk holds, such as those of a log, to q and
+// to what counts for q. A negative n gives them back. They take no room of the disk, and
+// do not wait for its lock: a process may read a file whose content is made by a request,
+// and what answers the request may write to its log. No directory may have q for its own.
+func (q *Quota) Count(n int64) {
+	for ; q != nil; q = q.parent {
+		q.add(n)
+	}
+}
+
+// add counts n bytes in q alone.
+func (q *Quota) add(n int64) {
+	now := q.used.Add(n)
+	if was := now - n; q.notice != nil && q.over > 0 && was <= q.over && now > q.over {
+		q.notice()
+	}
 }
 
 // roomLocked returns how many bytes more q's files may take.
@@ -47,7 +71,7 @@ func (d *Disk) roomLocked(q *Quota) int64 {
 		case q.ended:
 			return 0
 		case q.limit > 0:
-			room = min(room, q.limit-q.used)
+			room = min(room, q.limit-q.used.Load())
 		}
 	}
 	return max(room, 0)
@@ -62,12 +86,58 @@ func (d *Disk) chargeLocked(f *File, n int64) {
 	}
 	d.used += n
 	for q := f.quota; q != nil; q = q.parent {
-		was := q.used
-		q.used += n
-		if q.notice != nil && q.over > 0 && was <= q.over && q.used > q.over {
-			q.notice()
-		}
+		q.add(n)
 	}
+	f.memory.Count(n)
+}
+
+// touchLocked makes what a file of a tmpfs takes count for the memory of who writes to it, unless it
+// counts for somebody's: the kernel charges a page to the cgroup that first touches it.
+func touchLocked(f *File, memory *Quota) {
+	if f.memory == nil && f.quota != nil && f.quota.inMemory {
+		f.memory = memory
+		memory.Count(f.charged)
+	}
+}
+
+// Space is what there is on a node's disk, in bytes.
+type Space struct {
+	Size, Used, Available int64
+	// Room is how many bytes all files of the disk may take, and Low says that less than a
+	// tenth of them are left. As long as it is not low, Available does not tell of Room: the
+	// disk is as large as the Node says. Room is zero if there is no limit.
+	Room int64
+	Low  bool
+}
+
+// systemShare is the part of a node's disk that its system and images are said to take.
+const systemShare = 8
+
+// Space returns what there is on a node's disk of so many bytes; zero means 100 GiB. All
+// nodes have the same files on it.
+func (d *Disk) Space(size int64) Space {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.spaceLocked(size)
+}
+
+func (d *Disk) spaceLocked(size int64) Space {
+	size = cmp.Or(size, 100<<30)
+	s := Space{Size: size, Used: min(size/systemShare+d.used, size)}
+	s.Available = size - s.Used
+	if s.Room = d.limit; s.Room > 0 && s.Room-d.used < s.Room/10 {
+		s.Low, s.Available = true, min(s.Available, max(s.Room-d.used, 0))
+	}
+	return s
+}
+
+// Usage returns how many bytes the files below dir take, and how many files that are, dir among them:
+// not what is mounted there. What has been removed and is open does not count, as du has it.
+func (d *Disk) Usage(dir *File) (bytes, files int64) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	eachLocked(dir, func(f *File) { bytes, files = bytes+f.charged, files+1 })
+	return bytes, files
 }
 
 // addLocked puts a new file into a directory, whose quota it has. It fails with
@@ -129,7 +199,7 @@ func (d *Disk) moveLocked(f *File, to *Quota) error {
 	for _, g := range all {
 		n := g.charged
 		d.chargeLocked(g, -n)
-		g.quota = to
+		g.quota, g.memory = to, nil
 		d.chargeLocked(g, n)
 	}
 	return nil
@@ -172,9 +242,9 @@ func (d *Disk) Discard(dir *File) {
 	q.ended = true
 	eachLocked(dir, func(f *File) { f.data = content{} })
 	// Of files that have been removed and are open, too.
-	d.used -= q.used
+	used := q.used.Swap(0)
+	d.used -= used
 	for above := q.parent; above != nil; above = above.parent {
-		above.used -= q.used
+		above.used.Add(-used)
 	}
-	q.used = 0
 }

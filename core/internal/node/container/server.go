@@ -1,7 +1,6 @@
 package container
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
@@ -9,10 +8,9 @@ import (
 	"os"
 	"path"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
@@ -21,12 +19,17 @@ import (
 // Server is a program that needs no goroutine: it answers on ports until it is
 // told to end.
 type Server struct {
-	Ports       map[int]Listener
-	Lines       []string // what it prints when it starts
-	Errors      bool     // print them to stderr
-	ExitCode    int      // when it ends
+	Ports       map[int]Listener // of TCP
+	Datagrams   map[int]Listener // of UDP
+	Lines       []string         // what it prints when it starts
+	Errors      bool             // print them to stderr
+	Daemon      bool             // it goes to the background: what has started it goes on
+	ExitCode    int              // when it ends
 	ExitsAtOnce bool
-	EndsAfter   time.Duration // by itself; 0 means never
+	EndsAfter   time.Duration                    // by itself; 0 means never
+	reload      func() (map[int]Listener, error) // reads its configuration again; nil: it has none
+	Ending      atomic.Bool                      // it has been told to end
+	Lingers     time.Duration                    // between that and its end
 }
 
 func (s *Server) stream() Stream {
@@ -44,20 +47,23 @@ func listen(h http.Handler, ports ...int) map[int]Listener {
 	return m
 }
 
-// runtimes are programs of images that nothing is known of, and interpreters of
-// languages that are not interpreted here: they run, print nothing and answer
-// on the ports that the container declares.
-var runtimes = []string{"python", "python2", "python3", "node", "npm", "yarn", "java", "ruby", "php", "php-fpm", "go", "dotnet", "gunicorn", "uvicorn", "flask", "rails", "apache2ctl", "haproxy", "traefik", "envoy", "caddy"}
-
-// program returns the server that a command line starts, if it does start one.
+// program returns the server that a command line starts, if it does start one. It is long because there are many servers.
 func (c *Container) program(argv, env []string) (*Server, bool) {
 	c = c.root()
 	image := c.cfg.Image
+	given := len(argv)
 	argv = image.started(argv)
-	if len(argv) == 0 {
+	byEntrypoint := len(argv) < given
+	if len(argv) == 0 || image.isAgnhost(argv) || c.control(argv) != nil {
 		return nil, false
 	}
+	if server, ok := c.fileServer(argv, c.dir()); ok {
+		return server, true
+	}
 	name := path.Base(argv[0])
+	if !image.unknown && !image.holds(name) {
+		return nil, false
+	}
 	args := argv[1:]
 	ports := image.Ports
 	if len(ports) == 0 {
@@ -67,25 +73,42 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 	}
 	switch name {
 	case "nginx":
-		if slices.Contains(args, "-v") || slices.Contains(args, "-V") || slices.Contains(args, "-t") {
-			return &Server{ExitsAtOnce: true, Errors: true, Lines: []string{"nginx version: nginx/1.29.4"}}, true
+		if image.kind == "echoserver" {
+			return &Server{Ports: listen(c.echoed(), ports...)}, true
 		}
-		if len(ports) == 0 {
-			ports = []int{80}
+		return c.nginx(args, ports, byEntrypoint), true
+	case "httpd-foreground", "httpd", "apachectl", "apache2-foreground":
+		switch image.kind {
+		case "hpa-example":
+			return &Server{Ports: listen(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				c.requested()
+				_, _ = io.WriteString(w, "OK!")
+			}), ports...)}, true
+		case "gb-frontend":
+			return &Server{Ports: listen(text(guestbookPage), ports...)}, true
 		}
-		lines := []string{"/docker-entrypoint.sh: Configuration complete; ready for start up",
-			c.stamp("2006/01/02 15:04:05") + " [notice] 1#1: nginx/1.29.4", c.stamp("2006/01/02 15:04:05") + " [notice] 1#1: start worker processes"}
-		return &Server{Lines: lines, Errors: true, Ports: listen(c.site("/usr/share/nginx/html", "nginx/1.29.4"), ports...)}, true
-	case "httpd-foreground", "httpd", "apache2-foreground":
-		if image.kind == "hpa-example" {
-			return &Server{Ports: listen(text("OK!"), ports...)}, true
+		software := "Apache/" + image.version() + " (Unix)"
+		return &Server{Errors: true, Daemon: name != "httpd-foreground" && !slices.Contains(args, "-DFOREGROUND") && !slices.Contains(args, "FOREGROUND"),
+			Lines: []string{"[" + c.stamp("Mon Jan 02 15:04:05.000000 2006") + "] [mpm_event:notice] [pid 1:tid 1] AH00489: " + software + " configured -- resuming normal operations"},
+			Ports: listen(c.site("/usr/local/apache2/htdocs", software), ports...)}, true
+	case "serve_hostname":
+		return &Server{Ports: listen(text(c.cfg.Hostname), 9376)}, true
+	case "start-zookeeper":
+		return c.zookeeper(args), true
+	case "ncat":
+		return &Server{Ports: map[int]Listener{ncatPort(args): {}}}, true
+	case "redis-server", "run.sh":
+		conf := ""
+		if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			text, err := c.tree().ReadFile(coreutils.Absolute(c.dir(), args[0]))
+			if err != nil {
+				return &Server{ExitsAtOnce: true, ExitCode: 1, Errors: true, Lines: []string{"*** FATAL CONFIG FILE ERROR (Redis " + image.version() + ") ***", "Can't open config file '" + args[0] + "': No such file or directory"}}, true
+			}
+			conf = string(text)
 		}
-		return &Server{Errors: true, Lines: []string{"[" + c.stamp("Mon Jan 02 15:04:05.000000 2006") + "] [mpm_event:notice] [pid 1:tid 1] AH00489: Apache/2.4.66 (Unix) configured -- resuming normal operations"},
-			Ports: listen(c.site("/usr/local/apache2/htdocs", "Apache/2.4.66 (Unix)"), ports...)}, true
-	case "redis-server":
 		at := c.stamp("02 Jan 2006 15:04:05.000")
-		return &Server{Lines: []string{"1:C " + at + " * Redis version=8.4.0, bits=64, commit=00000000, modified=0, pid=1, just started", "1:M " + at + " * Running mode=standalone, port=6379.", "1:M " + at + " * Ready to accept connections tcp"},
-			Ports: listen(newRedis(), 6379)}, true
+		return &Server{Lines: []string{"1:C " + at + " * Redis version=" + image.version() + ", bits=64, commit=00000000, modified=0, pid=1, just started", "1:M " + at + " * Running mode=standalone, port=6379.", "1:M " + at + " * Ready to accept connections tcp"},
+			Ports: map[int]Listener{6379: newRedis(conf, args)}}, true
 	case "postgres", "mysqld", "mariadbd":
 		return c.database(name, env, ports), true
 	case "pause":
@@ -94,10 +117,21 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		return &Server{ExitsAtOnce: true, Lines: []string{"", "Hello from Docker!", "This message shows that your installation appears to be working correctly.", ""}}, true
 	case "http-echo":
 		return c.httpEcho(args), true
+	case "hello-go-gke":
+		return &Server{Ports: listen(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"message":"Hello"}`+"\n")
+		}), ports...)}, true
 	case "whoami", "podinfo", "hello-app", "server.js":
-		return &Server{Ports: listen(c.whoami(), ports...)}, true
-	case "agnhost":
-		return c.agnhost(args)
+		server := &Server{Ports: listen(c.whoami(), ports...)}
+		if name == "hello-app" {
+			server.Errors, server.Lines = true, []string{c.stamp("2006/01/02 15:04:05") + " Server listening on port 8080"}
+		}
+		return server, true
+	case "agnhost", "agnhost-2":
+		if image.hasAgnhost() {
+			return c.agnhost(args, env)
+		}
 	case "etcd", "coredns", "memcached", "mongod", "rabbitmq-server", "fluentd":
 		m := map[int]Listener{}
 		for _, p := range ports {
@@ -109,18 +143,37 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		return &Server{Ports: m}, true
 	}
 	switch image.kind {
-	case "hello-app", "bootcamp", "whoami", "hpa-example":
+	case "bootcamp":
+		if slices.Equal(argv, image.Argv) {
+			return c.bootcamp(ports), true
+		}
+	case "hello-app", "whoami", "hpa-example":
 		if slices.Equal(argv, image.Argv) {
 			return &Server{Ports: listen(c.whoami(), ports...)}, true
 		}
 	}
-	if !isTool(name) && !shells[name] && (image.unknown || slices.Contains(runtimes, name)) {
+	if !isTool(name) && !shells[name] {
 		if info, err := c.tree().Stat(coreutils.Absolute("/", argv[0]), true); strings.Contains(argv[0], "/") && err == nil && !info.IsDir() {
 			return nil, false // a script that is really there, on a volume
 		}
-		return &Server{Ports: listen(c.whoami(), ports...)}, true
+		s := &Server{Ports: listen(c.whoami(), ports...)}
+		for port, l := range s.Ports {
+			l.Any = true
+			s.Ports[port] = l
+		}
+		return s, true
 	}
 	return nil, false
+}
+
+// dir is the folder that the container's processes start in.
+func (c *Container) dir() string {
+	for _, dir := range []string{c.cfg.Dir, c.cfg.Image.Dir} {
+		if dir != "" {
+			return dir
+		}
+	}
+	return "/"
 }
 
 func (c *Container) stamp(layout string) string { return c.cfg.Clock.Now().UTC().Format(layout) }
@@ -172,10 +225,15 @@ func (c *Container) site(root, software string) http.Handler {
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(body)
 		}
-		from, _, _ := strings.Cut(r.RemoteAddr, ":")
-		fmt.Fprintf(c.Log.Writer(Stdout), "%s - - [%s] %q %d %d %q %q %q\n", from, c.stamp("02/Jan/2006:15:04:05 +0000"),
-			r.Method+" "+r.URL.RequestURI()+" HTTP/1.1", status, len(body), "-", r.UserAgent(), "-")
+		c.access(r, status, len(body))
 	})
+}
+
+// access writes a line of a web server's log.
+func (c *Container) access(r *http.Request, status, n int) {
+	from, _, _ := strings.Cut(r.RemoteAddr, ":")
+	fmt.Fprintf(c.Log.Writer(Stdout), "%s - - [%s] %q %d %d %q %q %q\n", from, c.stamp("02/Jan/2006:15:04:05 +0000"),
+		r.Method+" "+r.URL.RequestURI()+" HTTP/1.1", status, n, "-", r.UserAgent(), "-")
 }
 
 // whoami answers with who it is and what it was asked.
@@ -187,14 +245,10 @@ func (c *Container) whoami() http.Handler {
 			if strings.HasSuffix(c.cfg.Image.Name, ":2.0") {
 				version = "2.0.0"
 			}
-			fmt.Fprintf(w, "Hello, world!\nVersion: %s\nHostname: %s\n", version, c.cfg.Hostname)
-			return
-		case "bootcamp":
-			version := "1"
-			if strings.HasSuffix(c.cfg.Image.Name, ":v2") {
-				version = "2"
+			if c.cfg.Image.own() == "hello-app" {
+				fmt.Fprintf(c.Log.Writer(Stderr), "%s Serving request: %s\n", c.stamp("2006/01/02 15:04:05"), r.URL.Path)
 			}
-			fmt.Fprintf(w, "Hello Kubernetes bootcamp! | Running on: %s | v=%s\n", c.cfg.Hostname, version)
+			fmt.Fprintf(w, "Hello, world!\nVersion: %s\nHostname: %s\n", version, c.cfg.Hostname)
 			return
 		}
 		fmt.Fprintf(w, "Hostname: %s\nIP: %s\nRemoteAddr: %s\n%s %s HTTP/1.1\nHost: %s\n", c.cfg.Hostname, c.cfg.IP, r.RemoteAddr, r.Method, r.URL.RequestURI(), r.Host)
@@ -209,7 +263,7 @@ func (c *Container) database(name string, env []string, ports []int) *Server {
 		if lookupEnv(env, "POSTGRES_PASSWORD") == "" && lookupEnv(env, "POSTGRES_PASSWORD_FILE") == "" && lookupEnv(env, "POSTGRES_HOST_AUTH_METHOD") != "trust" {
 			return &Server{ExitsAtOnce: true, ExitCode: 1, Errors: true, Lines: []string{"Error: Database is uninitialized and superuser password is not specified.", "       You must specify POSTGRES_PASSWORD to a non-empty value for the", "       superuser. For example, \"-e POSTGRES_PASSWORD=password\" on \"docker run\"."}}
 		}
-		return &Server{Errors: true, Lines: []string{at + " [1] LOG:  starting PostgreSQL 18.1 on x86_64-pc-linux-gnu", at + " [1] LOG:  database system is ready to accept connections"}, Ports: map[int]Listener{5432: {}}}
+		return &Server{Errors: true, Lines: []string{at + " [1] LOG:  starting PostgreSQL " + c.cfg.Image.version() + " on x86_64-pc-linux-gnu", at + " [1] LOG:  database system is ready to accept connections"}, Ports: map[int]Listener{5432: {}}}
 	}
 	prefix := "MYSQL"
 	ok := lookupEnv(env, prefix+"_ROOT_PASSWORD") + lookupEnv(env, prefix+"_ALLOW_EMPTY_PASSWORD") + lookupEnv(env, prefix+"_RANDOM_ROOT_PASSWORD") +
@@ -241,135 +295,4 @@ func (c *Container) httpEcho(args []string) *Server {
 		}
 	}
 	return &Server{Ports: listen(text(message+"\n"), port), Lines: []string{c.stamp("2006/01/02 15:04:05") + " [INFO] server is listening on :" + strconv.Itoa(port)}}
-}
-
-// agnhost is the program of the Kubernetes end-to-end tests: the commands that
-// documentation uses.
-func (c *Container) agnhost(args []string) (*Server, bool) {
-	if len(args) == 0 {
-		return &Server{}, true
-	}
-	option := func(name string, otherwise int) int {
-		for i, arg := range args {
-			value, ok := strings.CutPrefix(arg, "--"+name+"=")
-			if !ok && arg == "--"+name && i+1 < len(args) {
-				value, ok = args[i+1], true
-			}
-			if n, err := strconv.Atoi(value); ok && err == nil {
-				return n
-			}
-		}
-		return otherwise
-	}
-	switch args[0] {
-	case "pause":
-		return &Server{Lines: []string{"Paused"}}, true
-	case "serve-hostname":
-		return &Server{Ports: listen(text(c.cfg.Hostname), option("port", 9376))}, true
-	case "netexec", "test-webserver":
-		port := option("http-port", 8080)
-		if args[0] == "test-webserver" {
-			port = option("port", 80)
-		}
-		return &Server{Ports: listen(c.netexec(), port), Lines: []string{"Started HTTP server on port " + strconv.Itoa(port)}}, true
-	case "liveness":
-		// Healthy for ten seconds, and then no longer.
-		started := c.cfg.Clock.Now()
-		return &Server{Ports: listen(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if age := c.cfg.Clock.Since(started); age > 10*time.Second {
-				w.WriteHeader(http.StatusInternalServerError)
-				fmt.Fprintf(w, "error: %v", age.Seconds())
-				return
-			}
-			_, _ = io.WriteString(w, "ok")
-		}), 8080)}, true
-	case "grpc-health-checking":
-		var mu sync.Mutex
-		serving := true
-		health := func(string) (bool, bool) { mu.Lock(); defer mu.Unlock(); return serving, true }
-		set := func(to bool) http.HandlerFunc {
-			return func(http.ResponseWriter, *http.Request) { mu.Lock(); defer mu.Unlock(); serving = to }
-		}
-		mux := http.NewServeMux()
-		mux.HandleFunc("/make-not-serving", set(false))
-		mux.HandleFunc("/make-serving", set(true))
-		return &Server{Ports: map[int]Listener{option("port", 5000): {GRPC: health}, option("http-port", 8080): {HTTP: mux}}}, true
-	case "entrypoint-tester":
-		return &Server{ExitsAtOnce: true, Lines: []string{fmt.Sprint(args)}}, true
-	}
-	return &Server{Ports: listen(c.whoami(), option("port", 80), option("http-port", 8080))}, true
-}
-
-func (c *Container) netexec() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "NOW: %s", c.cfg.Clock.Now().UTC()) })
-	mux.Handle("/hostname", text(c.cfg.Hostname))
-	mux.HandleFunc("/hostName", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, c.cfg.Hostname) })
-	mux.HandleFunc("/clientip", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) })
-	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Query().Get("msg")) })
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc("/header", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, r.Header.Get(r.URL.Query().Get("key")))
-	})
-	mux.HandleFunc("/exit", func(_ http.ResponseWriter, r *http.Request) {
-		code, _ := strconv.Atoi(r.URL.Query().Get("code"))
-		c.cfg.Go(func() { c.exit(code) })
-	})
-	return mux
-}
-
-// redisHeader marks the request with which redis-cli carries a command: the
-// network between containers speaks HTTP only.
-const redisHeader = "X-Redis-Command"
-
-// newRedis answers the commands of first steps.
-func newRedis() http.Handler {
-	var mu sync.Mutex
-	data := map[string]string{}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(redisHeader) == "" {
-			http.Error(w, "-ERR wrong protocol", http.StatusBadRequest)
-			return
-		}
-		var args []string
-		if err := json.NewDecoder(r.Body).Decode(&args); err != nil || len(args) == 0 {
-			http.Error(w, "-ERR", http.StatusBadRequest)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		switch verb := strings.ToUpper(args[0]); {
-		case verb == "PING":
-			fmt.Fprintln(w, "PONG")
-		case verb == "SET" && len(args) > 2:
-			data[args[1]] = args[2]
-			fmt.Fprintln(w, "OK")
-		case verb == "GET" && len(args) > 1:
-			value, ok := data[args[1]]
-			if ok {
-				fmt.Fprintf(w, "%s\n", value)
-			} else {
-				fmt.Fprintln(w)
-			}
-		case verb == "INCR" && len(args) > 1:
-			n, _ := strconv.Atoi(data[args[1]])
-			data[args[1]] = strconv.Itoa(n + 1)
-			fmt.Fprintln(w, n+1)
-		case verb == "DEL" && len(args) > 1:
-			n := len(data)
-			delete(data, args[1])
-			fmt.Fprintln(w, n-len(data))
-		case verb == "KEYS":
-			var keys []string
-			for key := range data {
-				keys = append(keys, key)
-			}
-			sort.Strings(keys)
-			fmt.Fprintln(w, strings.Join(keys, "\n"))
-		case verb == "CONFIG" && len(args) > 2 && strings.EqualFold(args[1], "GET"):
-			fmt.Fprintf(w, "%s\n\n", args[2])
-		default:
-			fmt.Fprintf(w, "ERR unknown command '%s'\n", args[0])
-		}
-	})
 }

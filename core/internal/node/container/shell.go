@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,15 @@ type session struct {
 	tty            *terminal.TTY // where somebody sits at it
 
 	jobs *bash.Jobs
+	own  bool // it is the container's first process, or what that has started
+	// process is that of the shell, or of the program if single is set; nil in a
+	// session that is a part of another.
+	process *process
+	single  bool
+
+	zero    string       // $0 of a shell; empty where it is none
+	dialect bash.Dialect // that the shell prints like
+	aliases bool         // are expanded
 
 	mu       sync.Mutex
 	top      *interp.Runner    // runs the script; traps are its, and not those of its subshells
@@ -47,7 +57,10 @@ type session struct {
 	waiting  chan struct{}     // closed by a trapped signal; nil unless the shell waits
 	last     string            // signal that was trapped
 	commands int
-	spools   []string // files that stand for <(command)
+	spools   []string   // files that stand for <(command)
+	final    syntax.Pos // where the command begins that takes the place of the shell
+	execs    bool       // so does the next one, as exec has said
+	hooked   bool       // a trap has been set
 }
 
 func newSession(c *Container, stdout, stderr io.Writer) *session {
@@ -92,13 +105,13 @@ func (s *session) start(ctx context.Context, argv []string) int {
 	}
 	ctx, kill := context.WithCancel(ctx) // as the kernel kills what memory is short for
 	defer kill()
-	ctx, memory := coreutils.WithMemory(ctx, kill)
+	ctx, memory := coreutils.WithMemory(ctx, s.shortOfMemory(kill))
 	defer memory.End()
 	return s.status(contain(ctx, memory, runner, &syntax.Stmt{Cmd: call}), "sh")
 }
 
 // shell runs sh and its like: with -c, with a file, or with what comes on
-// standard input.
+// standard input. It is long because each of these has options of its own.
 func (s *session) shell(ctx context.Context, argv []string) int {
 	name := path.Base(argv[0])
 	zero := argv[0] // $0
@@ -137,8 +150,9 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 			break
 		}
 	}
+	ofWord := script != nil
 	switch {
-	case script != nil:
+	case ofWord:
 		params = rest
 	case len(rest) > 0:
 		text, err := s.c.tree().ReadFile(coreutils.Absolute("/", rest[0]))
@@ -149,6 +163,8 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 		file := string(text)
 		script, params, zero = &file, rest[1:], rest[0]
 	}
+	s.zero, s.dialect = zero, s.c.cfg.Image.dialect(name)
+	s.aliases = script == nil || s.dialect != bash.Bash
 	runner, err := s.runner(options, params)
 	if err != nil {
 		fmt.Fprintf(s.stderr, "%s: %v\n", name, err)
@@ -156,16 +172,25 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	}
 	ctx, kill := context.WithCancel(ctx) // as the kernel kills what memory is short for
 	defer kill()
-	ctx, memory := coreutils.WithMemory(ctx, kill)
+	ctx, memory := coreutils.WithMemory(ctx, s.shortOfMemory(kill))
 	defer memory.End()
 	defer s.removeSpools()
 	if script == nil {
 		return (&interactive{session: s, memory: memory, name: name, runner: runner}).run(ctx)
 	}
-	file, err := bash.Parse(*script, zero, nil)
+	file, err := bash.Parse(*script, zero, bash.VariablesOf(runner))
 	if err != nil {
-		fmt.Fprintf(s.stderr, "%s: syntax error: %v\n", name, err)
-		return 2
+		message := fmt.Sprintf("%s: syntax error: %v", name, err)
+		begun := bash.Begun(*script, err, message)
+		if file, err = bash.Parse(begun, zero, bash.VariablesOf(runner)); begun == "" || err != nil {
+			fmt.Fprintln(s.stderr, message)
+			return 2
+		}
+	}
+	if ofWord {
+		s.mu.Lock()
+		s.final = lastCommand(file)
+		s.mu.Unlock()
 	}
 	code := s.status(contain(ctx, memory, runner, file), name)
 	// A signal that came during the last command has its trap run now.
@@ -178,6 +203,17 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 		}
 	}
 	return code
+}
+
+// shortOfMemory kills a command that there is too little memory for, and the container
+// with it if its memory is limited.
+func (s *session) shortOfMemory(kill func()) func() {
+	return func() {
+		kill()
+		if s.c.Resources().Memory > 0 {
+			s.c.outOfMemory()
+		}
+	}
 }
 
 // contain runs what a container's memory is looked at for. It fails with context.Canceled when there is not enough, and
@@ -216,23 +252,19 @@ func (s *session) status(err error, name string) int {
 // runner returns an interpreter whose every way to the world leads into the
 // container. It fails on options that the interpreter does not have.
 func (s *session) runner(options, params []string) (*interp.Runner, error) {
-	dir := s.c.cfg.Dir
-	if dir == "" {
-		dir = s.c.cfg.Image.Dir
-	}
-	if dir == "" {
-		dir = "/"
-	}
 	runner, err := bash.New(bash.Config{
-		Dir: dir, Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr,
-		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Jobs: s.jobs, Wait: s.wait,
+		Dir: s.c.dir(), Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr, Name: s.name(), Dialect: s.dialect, Interactive: s.aliases,
+		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Access: func(name string, what fs.FileMode) error { return s.c.tree().Access(name, what) }, Jobs: s.jobs, Wait: s.wait, Now: s.Clock().Now, Number: func() int { return s.c.number(s.process) },
 		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-			return files{s.c.tree()}.Open(name, flag, perm)
+			return files{Tree: s.c.tree()}.Open(name, flag, perm)
 		},
 	})
 	s.setRunner(runner)
 	return runner, err
 }
+
+// name is what the session's shell calls itself in messages.
+func (s *session) name() string { return cmp.Or(s.zero, "sh") }
 
 // setRunner says which interpreter the session's script is run by.
 func (s *session) setRunner(runner *interp.Runner) {
@@ -285,6 +317,12 @@ func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []
 	switch args[0] {
 	case "trap":
 		return s.trap(ctx, args), nil
+	case "exec":
+		if len(args) > 1 && bash.CalledBy(ctx, s.top) {
+			s.mu.Lock()
+			s.execs = true
+			s.mu.Unlock()
+		}
 	case "read":
 		if stdin := s.input(ctx); hc.Stdin == nil && stdin != nil {
 			return coreutils.Read(hc.Stderr, stdin, args), nil
@@ -310,29 +348,35 @@ func (s *session) input(ctx context.Context) io.Reader {
 func (s *session) exec(ctx context.Context, args []string) error {
 	hc := bash.HandlerCtx(ctx)
 	if !coreutils.Arguable(args) {
-		fmt.Fprintf(hc.Stderr, "sh: %s: %s\n", args[0], coreutils.TooLong)
+		fmt.Fprintf(hc.Stderr, "%s: %s: %s\n", s.name(), args[0], coreutils.TooLong)
 		return interp.ExitStatus(126)
 	}
+	within, p, end := s.begin(ctx, args)
+	defer end()
 	var code int
-	if fault := coreutils.Survive(func() { code = s.command(ctx, hc, args) }); fault != nil {
+	if fault := coreutils.Survive(func() { code = s.command(within, hc, p, args) }); fault != nil {
 		fmt.Fprintf(hc.Stderr, "%s: %v\n", args[0], fault)
 		code = coreutils.Aborted
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case code == 0:
+	}
+	if by, ok := killed(within); ok && code != 0 {
+		code = by
+	}
+	if code == 0 {
 		return nil
 	}
 	return interp.ExitStatus(code)
 }
 
-func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []string) int {
+func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *process, args []string) int {
 	name := path.Base(args[0])
-	k := &call{session: s, Call: &coreutils.Call{
-		Context: ctx, System: s, Files: files{s.c.tree()},
+	k := &call{session: s, process: p, Call: &coreutils.Call{
+		Context: ctx, System: s,
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
+	k.Files = files{s.c.tree(), k}
 	if k.Stdin == nil {
 		if k.Stdin = s.input(ctx); k.Stdin == nil {
 			k.Stdin = strings.NewReader("")
@@ -341,36 +385,61 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, args []
 	if name == bash.Spool {
 		return s.spool(k)
 	}
+	if s.c.cfg.Image.isAgnhost(args) {
+		return agnhostCommand(k, args[0])
+	}
+	if s.c.cfg.Image.holds(name) && !isTool(name) && k.removed(name) {
+		fmt.Fprintf(hc.Stderr, "sh: %s: not found\n", args[0])
+		return 127
+	}
+	if f := s.c.control(args); f != nil {
+		return f(k)
+	}
 	if !s.c.cfg.Image.Bare {
+		if spinning[name] {
+			defer s.c.use(&Load{CPU: 1000})()
+		}
 		if f, ok := commands[name]; ok {
 			return f(k)
 		}
 		if f := coreutils.Lookup(name); f != nil {
 			return f(k.Call)
 		}
+		if bash.Programs[name] { // by its path, such as /bin/echo
+			return s.Run(k.Call, k.Environ(), append([]string{name}, args[1:]...))
+		}
 	}
 	if shells[name] && s.c.cfg.Image.hasShell(name) {
-		return s.child(k.Call, k.Environ()).shell(ctx, args)
+		return k.shell(ctx, args)
 	}
 	if strings.Contains(args[0], "/") {
 		if code, ok := k.script(ctx, args); ok {
 			return code
 		}
 	}
-	if server, ok := s.c.program(args, k.Environ()); ok {
-		stop := s.c.serve(server)
-		defer stop()
-		for _, l := range server.Lines {
-			fmt.Fprintln(hc.Stdout, l)
-		}
-		if server.ExitsAtOnce {
-			return server.ExitCode
-		}
-		<-ctx.Done()
-		return 143
+	if server, ok := s.c.fileServer(args, hc.Dir); ok {
+		return k.serve(server)
 	}
-	fmt.Fprintf(hc.Stderr, "sh: %s: not found\n", args[0])
+	if !s.own && s.c.cfg.Image.interprets(name) {
+		return k.interpreter()
+	}
+	if s.own || s.c.holds(args) {
+		if server, ok := s.c.program(args, k.Environ()); ok {
+			return k.serve(server)
+		}
+	}
+	missing := "not found"
+	if s.dialect == bash.Bash && s.zero != "" {
+		missing = "command not found"
+	}
+	fmt.Fprintf(hc.Stderr, "%s: %s: %s\n", s.name(), args[0], missing)
 	return 127
+}
+
+// removed reports whether somebody has removed a program of the image.
+func (k *call) removed(name string) bool {
+	_, err := k.Files.Stat(k.session.c.cfg.Image.where(name), true)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // script runs a file of the container as a shell script. It reports whether
@@ -382,16 +451,23 @@ func (k *call) script(ctx context.Context, args []string) (int, bool) {
 		return 0, false
 	}
 	if info.Mode().Perm()&0o111 == 0 {
-		fmt.Fprintf(k.Stderr, "sh: %s: Permission denied\n", args[0])
+		fmt.Fprintf(k.Stderr, "%s: %s: Permission denied\n", k.session.name(), args[0])
 		return 126, true
 	}
-	return k.session.child(k.Call, k.Environ()).shell(ctx, append([]string{"sh", p}, args[1:]...)), true
+	return k.shell(ctx, append([]string{"sh", p}, args[1:]...)), true
+}
+
+// shell runs a shell as the call's process.
+func (k *call) shell(ctx context.Context, args []string) int {
+	child := k.session.child(k.Call, k.Environ())
+	child.process = k.process
+	return child.shell(ctx, args)
 }
 
 // child is a session with the streams of a call in this one. It is at the terminal if that is what the call reads from.
 func (s *session) child(k *coreutils.Call, env []string) *session {
 	child := newSession(s.c.withEnv(env), k.Stdout, k.Stderr)
-	child.stdin = k.Stdin
+	child.stdin, child.own = k.Stdin, s.own
 	if _, typed := k.Stdin.(*terminal.Input); typed {
 		child.tty = s.tty
 	}

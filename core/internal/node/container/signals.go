@@ -58,6 +58,7 @@ func (s *session) trap(ctx context.Context, args []string) []string {
 	kept := args[:2:2]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.hooked = true
 	for _, name := range args[2:] {
 		signal, err := bash.Signal(name)
 		switch {

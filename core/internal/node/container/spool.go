@@ -35,7 +35,7 @@ func (s *session) keep(r io.Reader) (string, error) {
 	s.mu.Lock()
 	s.spools = append(s.spools, name)
 	s.mu.Unlock()
-	all := files{s.c.tree()}
+	all := files{Tree: s.c.tree()}
 	if err := all.MkdirAll(path.Dir(name), 0o1777); err != nil {
 		return "", err
 	}
@@ -51,6 +51,6 @@ func (s *session) removeSpools() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range s.spools {
-		_ = files{s.c.tree()}.Remove(name, false) // the script may have done so
+		_ = files{Tree: s.c.tree()}.Remove(name, false) // the script may have done so
 	}
 }

@@ -84,15 +84,15 @@ func (s *session) attend(ctx context.Context, run func(context.Context) int) (co
 		return run(ctx), false
 	}
 	running, interrupt := context.WithCancelCause(ctx)
-	before := s.tty.Foreground(func() {
+	s.tty.Foreground(func() {
 		if !s.signal("INT") {
 			interrupt(errInterrupted)
 		}
 	})
-	raw := s.tty.Raw(false) // after it is known what ^C does, for there may be one already
+	s.tty.Raw(false) // after it is known what ^C does, for there may be one already
 	code = run(running)
-	s.tty.Foreground(before)
-	s.tty.Raw(raw)
+	s.tty.Foreground(nil)
+	s.tty.Raw(true)
 	if errors.Is(context.Cause(running), errInterrupted) {
 		return int(trapped("INT")), true
 	}

@@ -129,6 +129,7 @@ func TestInterruptEndsWhatRuns(t *testing.T) {
 		"awk 'BEGIN { while (1) n++ }'",
 		"awk 'BEGIN { system(\"sleep 1000\") }'",
 		"cat",
+		"openssl dgst",
 		"tail -f /dev/null",
 		"sh -c 'while true; do sleep 1000; done'",
 		"f() { f2 x; }; f2() { sleep 1000; }; f",

@@ -2,7 +2,6 @@ package container
 
 import (
 	"cmp"
-	"crypto/rand"
 	"io"
 	"io/fs"
 	"os"
@@ -22,17 +21,22 @@ type Tree struct {
 	root     *File
 	readOnly map[*File]bool // mount points that must not be written below
 	frozen   bool           // the root file system is read-only
+	mounts   []mounted      // in their order
+	user     User           // as whom the container's processes run
 	stdout   io.Writer      // what /dev/stdout and /dev/stderr reach
 	stderr   io.Writer
+	memory   *Quota // counts what the container writes to file systems in memory; may be nil
+	grown    func() // called when that may have grown, without locks; may be nil
 }
 
 // NewTree returns a tree with the folders and devices that every image has.
 func (d *Disk) NewTree() *Tree {
 	t := &Tree{disk: d, root: d.NewDir(0o755), readOnly: map[*File]bool{}, stdout: io.Discard, stderr: io.Discard}
-	for _, dir := range []string{"bin", "dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "sys", "tmp", "usr/bin", "usr/share", "var/log", "var/run"} {
+	for _, dir := range []string{"bin", "dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "sys/fs/cgroup", "tmp", "usr/bin", "usr/share", "var/log", "var/run"} {
 		d.Sub(t.root, dir)
 	}
 	d.Sub(t.root, "tmp").mode = fs.ModeDir | fs.ModeSticky | 0o777
+	d.Sub(t.root, "root").mode = fs.ModeDir | 0o700
 	dev := d.Sub(t.root, "dev")
 	now := d.clock.Now()
 	for name, kind := range map[string]device{"null": devNull, "zero": devZero, "random": devRandom, "urandom": devRandom, "stdout": devStdout, "stderr": devStderr} {
@@ -42,6 +46,25 @@ func (d *Disk) NewTree() *Tree {
 	fd.entries["1"], fd.entries["2"] = dev.entries["stdout"], dev.entries["stderr"]
 	return t
 }
+
+// Within returns the file system with the directory at p as its root. The errors are those of the path.
+func (t *Tree) Within(p string) (*Tree, error) {
+	t.disk.mu.RLock()
+	defer t.disk.mu.RUnlock()
+	at, err := t.foundLocked(p, true)
+	if err == nil && at.file.entries == nil {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, pathError("chroot", p, err)
+	}
+	below := *t
+	below.root = at.file
+	return &below, nil
+}
+
+// Root is the directory at the top.
+func (t *Tree) Root() *File { return t.root }
 
 // Mount hangs a file or directory into the tree, over what may be there.
 func (t *Tree) Mount(at string, f *File, readOnly bool) {
@@ -59,6 +82,7 @@ func (t *Tree) Mount(at string, f *File, readOnly bool) {
 	if readOnly {
 		t.readOnly[f] = true
 	}
+	t.mounts = append(t.mounts, mounted{clean(at), f, readOnly})
 }
 
 // Freeze makes the root file system read-only; mounts keep what they are.
@@ -91,7 +115,10 @@ func (t *Tree) findLocked(p string, follow bool) (place, error) {
 		if at.file.entries == nil {
 			return at, syscall.ENOTDIR
 		}
-		next := place{parent: at.file, name: parts[i], file: at.file.entries[parts[i]], readOnly: at.readOnly}
+		if !t.user.may(at.file, mayEnter) {
+			return at, syscall.EACCES
+		}
+		next := place{parent: at.file, name: parts[i], file: at.file.entry(parts[i]), readOnly: at.readOnly}
 		if f := next.file; f != nil && f.mode&fs.ModeSymlink != 0 && (follow || i < len(parts)-1) {
 			if links++; links > maxLinks {
 				return at, syscall.ELOOP
@@ -113,6 +140,15 @@ func (t *Tree) findLocked(p string, follow bool) (place, error) {
 		walked = append(walked, parts[i])
 	}
 	return at, nil
+}
+
+// foundLocked is findLocked for what must be there: it fails with fs.ErrNotExist.
+func (t *Tree) foundLocked(p string, follow bool) (place, error) {
+	at, err := t.findLocked(p, follow)
+	if err == nil && at.file == nil {
+		err = fs.ErrNotExist
+	}
+	return at, err
 }
 
 // mountedLocked reports whether f is a mount that is known to be read-only.
@@ -140,6 +176,10 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 		return nil, pathError("open", p, err)
 	}
 	writes := flag&(os.O_WRONLY|os.O_RDWR) != 0
+	if writes || flag&os.O_CREATE != 0 {
+		t.settleLocked(&at)
+	}
+	made := false // who makes a file may write to it whatever its mode
 	if at.file == nil {
 		switch {
 		case flag&os.O_CREATE == 0:
@@ -147,7 +187,11 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 		case at.readOnly:
 			return nil, pathError("open", p, syscall.EROFS)
 		}
-		at.file = &File{mode: perm.Perm(), changed: t.disk.clock.Now()}
+		if err := t.changesLocked(at); err != nil {
+			return nil, pathError("open", p, err)
+		}
+		at.file = t.ownedLocked(at.parent, &File{mode: perm.Perm(), changed: t.disk.clock.Now()})
+		made = true
 		if err := t.disk.addLocked(at.parent, at.name, at.file); err != nil {
 			return nil, pathError("open", p, err)
 		}
@@ -155,11 +199,16 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 	}
 	switch {
 	case at.file.entries != nil:
-		if writes {
+		switch {
+		case writes:
 			return nil, pathError("open", p, syscall.EISDIR)
+		case !t.user.may(at.file, mayRead):
+			return nil, pathError("open", p, syscall.EACCES)
 		}
 	case writes && at.readOnly && at.file.device == noDevice:
 		return nil, pathError("open", p, syscall.EROFS)
+	case !made && (writes && !t.user.may(at.file, mayWrite) || flag&os.O_WRONLY == 0 && !t.user.may(at.file, mayRead)):
+		return nil, pathError("open", p, syscall.EACCES)
 	case flag&os.O_TRUNC != 0 && at.file.device == noDevice:
 		if size := int64(at.file.data.size); size > 0 {
 			t.disk.chargeLocked(at.file, -min(size, at.file.charged))
@@ -170,92 +219,6 @@ func (t *Tree) Open(p string, flag int, perm fs.FileMode) (*Handle, error) {
 	return &Handle{tree: t, file: at.file, path: p, appends: flag&os.O_APPEND != 0}, nil
 }
 
-// Handle is an open file. It is not safe for concurrent use, as its position
-// moves.
-type Handle struct {
-	tree    *Tree
-	file    *File
-	path    string
-	at      int
-	appends bool
-	closed  bool
-}
-
-func (h *Handle) Read(b []byte) (int, error) {
-	switch h.file.device {
-	case devNull, devStdout, devStderr:
-		return 0, io.EOF
-	case devZero:
-		clear(b)
-		return len(b), nil
-	case devRandom:
-		return rand.Read(b)
-	}
-	h.tree.disk.mu.RLock()
-	defer h.tree.disk.mu.RUnlock()
-	if h.file.entries != nil {
-		return 0, pathError("read", h.path, syscall.EISDIR)
-	}
-	n := 0
-	if h.file.lazy == nil {
-		n = h.file.data.readAt(b, h.at)
-	} else if data := h.file.lazy(); h.at < len(data) {
-		n = copy(b, data[h.at:])
-	}
-	if n == 0 && len(b) > 0 {
-		return 0, io.EOF
-	}
-	h.at += n
-	return n, nil
-}
-
-// Write writes as much of b as there is room for. It fails with ENOSPC where that
-// is not all.
-func (h *Handle) Write(b []byte) (int, error) {
-	switch h.file.device {
-	case devNull, devZero, devRandom:
-		return len(b), nil
-	case devStdout:
-		return h.tree.stdout.Write(b)
-	case devStderr:
-		return h.tree.stderr.Write(b)
-	}
-	h.tree.disk.mu.Lock()
-	defer h.tree.disk.mu.Unlock()
-	f, disk := h.file, h.tree.disk
-	// Another handle may have truncated the file meanwhile.
-	if h.appends || h.at > f.data.size {
-		h.at = f.data.size
-	}
-	var err error
-	if grow := int64(h.at + len(b) - f.data.size); grow > 0 {
-		if room := disk.roomLocked(f.quota); grow > room {
-			b, grow, err = b[:int64(len(b))-(grow-room)], room, pathError("write", h.path, syscall.ENOSPC)
-		}
-		disk.chargeLocked(f, grow)
-	}
-	f.data.writeAt(b, h.at)
-	h.at += len(b)
-	f.changed = disk.clock.Now()
-	return len(b), err
-}
-
-// Close never fails. What a file takes that has been removed is free when its last
-// handle is closed.
-func (h *Handle) Close() error {
-	h.tree.disk.mu.Lock()
-	defer h.tree.disk.mu.Unlock()
-	if h.closed {
-		return nil
-	}
-	h.closed = true
-	f := h.file
-	if f.open--; f.open == 0 && f.removed {
-		h.tree.disk.chargeLocked(f, -f.charged)
-	}
-	return nil
-}
-
 // info is a file's fs.FileInfo and fs.DirEntry, a copy taken under the lock.
 type info struct {
 	name    string
@@ -263,7 +226,13 @@ type info struct {
 	mode    fs.FileMode
 	changed time.Time
 	target  string
+	uid     int64
+	gid     int64
+	file    *File
 }
+
+// Owner returns the numbers of the user and the group that the file belongs to.
+func (i info) Owner() (uid, gid int64) { return i.uid, i.gid }
 
 // Target is where a symbolic link leads.
 func (i info) Target() string             { return i.target }
@@ -272,12 +241,12 @@ func (i info) Size() int64                { return i.size }
 func (i info) Mode() fs.FileMode          { return i.mode }
 func (i info) ModTime() time.Time         { return i.changed }
 func (i info) IsDir() bool                { return i.mode.IsDir() }
-func (i info) Sys() any                   { return nil }
+func (i info) Sys() any                   { return i.file } // which tells files apart
 func (i info) Type() fs.FileMode          { return i.mode.Type() }
 func (i info) Info() (fs.FileInfo, error) { return i, nil }
 
 func infoOf(name string, f *File) info {
-	i := info{name: name, size: int64(f.data.size), mode: f.mode, changed: f.changed, target: f.target}
+	i := info{name: name, size: int64(f.data.size), mode: f.mode, changed: f.changed, target: f.target, uid: f.uid, gid: f.gid, file: f}
 	switch {
 	case f.lazy != nil:
 		i.size = int64(len(f.lazy()))
@@ -293,10 +262,7 @@ func infoOf(name string, f *File) info {
 func (t *Tree) Stat(p string, follow bool) (fs.FileInfo, error) {
 	t.disk.mu.RLock()
 	defer t.disk.mu.RUnlock()
-	at, err := t.findLocked(p, follow)
-	if err == nil && at.file == nil {
-		err = fs.ErrNotExist
-	}
+	at, err := t.foundLocked(p, follow)
 	if err != nil {
 		return nil, pathError("stat", p, err)
 	}
@@ -307,19 +273,19 @@ func (t *Tree) Stat(p string, follow bool) (fs.FileInfo, error) {
 func (t *Tree) ReadDir(p string) ([]fs.DirEntry, error) {
 	t.disk.mu.RLock()
 	defer t.disk.mu.RUnlock()
-	at, err := t.findLocked(p, true)
+	at, err := t.foundLocked(p, true)
 	switch {
 	case err != nil:
-	case at.file == nil:
-		err = fs.ErrNotExist
 	case at.file.entries == nil:
 		err = syscall.ENOTDIR
+	case !t.user.may(at.file, mayRead):
+		err = syscall.EACCES
 	}
 	if err != nil {
 		return nil, pathError("open", p, err)
 	}
 	entries := make([]fs.DirEntry, 0, len(at.file.entries))
-	for name, f := range at.file.entries {
+	for name, f := range at.file.all() {
 		entries = append(entries, infoOf(name, f))
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -362,6 +328,7 @@ func (t *Tree) change(op, p string, f func(place) error) error {
 	case at.readOnly:
 		err = syscall.EROFS
 	default:
+		t.settleLocked(&at)
 		if err = f(at); err == nil {
 			at.parent.changed = t.disk.clock.Now()
 		}
@@ -378,7 +345,10 @@ func (t *Tree) Mkdir(p string, perm fs.FileMode) error {
 		if at.file != nil {
 			return fs.ErrExist
 		}
-		return t.disk.addLocked(at.parent, at.name, t.disk.NewDir(perm))
+		if err := t.changesLocked(at); err != nil {
+			return err
+		}
+		return t.disk.addLocked(at.parent, at.name, t.ownedLocked(at.parent, t.disk.NewDir(perm)))
 	})
 }
 
@@ -403,7 +373,11 @@ func (t *Tree) Symlink(target, p string) error {
 		if at.file != nil {
 			return fs.ErrExist
 		}
-		return t.disk.addLocked(at.parent, at.name, &File{mode: fs.ModeSymlink | 0o777, changed: t.disk.clock.Now(), target: target})
+		if err := t.changesLocked(at); err != nil {
+			return err
+		}
+		link := &File{mode: fs.ModeSymlink | 0o777, changed: t.disk.clock.Now(), target: target}
+		return t.disk.addLocked(at.parent, at.name, t.ownedLocked(at.parent, link))
 	})
 }
 
@@ -416,8 +390,11 @@ func (t *Tree) Remove(p string, all bool) error {
 			return fs.ErrNotExist
 		case t.mountedLocked(at.file):
 			return syscall.EBUSY
-		case len(at.file.entries) > 0 && !all:
+		case len(at.file.all()) > 0 && !all:
 			return syscall.ENOTEMPTY
+		}
+		if err := t.removableLocked(at); err != nil {
+			return err
 		}
 		delete(at.parent.entries, at.name)
 		t.disk.dropLocked(at.file)
@@ -435,7 +412,7 @@ func (t *Tree) Rename(from, to string) error {
 			return fs.ErrNotExist
 		}
 		moved = at.file
-		return nil
+		return t.changesLocked(at)
 	}); err != nil {
 		return err
 	}
@@ -445,6 +422,9 @@ func (t *Tree) Rename(from, to string) error {
 		}
 		if same = at.file == moved; same {
 			return nil
+		}
+		if err := t.changesLocked(at); err != nil {
+			return err
 		}
 		if err := t.disk.moveLocked(moved, at.parent.quota); err != nil {
 			return err
@@ -478,20 +458,16 @@ func (t *Tree) Touch(p string) error {
 	return nil
 }
 
-// Chmod sets the permissions of the file at p.
-func (t *Tree) Chmod(p string, perm fs.FileMode) error {
-	t.disk.mu.Lock()
-	defer t.disk.mu.Unlock()
-	at, err := t.findLocked(p, true)
-	switch {
-	case err == nil && at.file == nil:
-		err = fs.ErrNotExist
-	case err == nil && at.readOnly:
-		err = syscall.EROFS
-	}
+// FileSystem says what kind of file system the file at p is on, as statfs tells it: tmpfs, or that of the node.
+func (t *Tree) FileSystem(p string) (string, error) {
+	t.disk.mu.RLock()
+	defer t.disk.mu.RUnlock()
+	at, err := t.foundLocked(p, true)
 	if err != nil {
-		return pathError("chmod", p, err)
+		return "", pathError("statfs", p, err)
 	}
-	at.file.mode = at.file.mode.Type() | perm.Perm()
-	return nil
+	if q := at.file.quota; q != nil && q.inMemory {
+		return "tmpfs", nil
+	}
+	return "overlay", nil
 }

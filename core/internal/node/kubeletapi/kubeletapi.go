@@ -39,7 +39,7 @@ type Pod struct {
 	// Container returns a container of any sort by its name, and false if there is none.
 	Container func(name string) (Container, bool)
 	// Listening returns what listens on a port of the Pod.
-	Listening func(port int) (container.Listener, bool)
+	Listening func(container.Port) (container.Listener, bool)
 }
 
 // Container is a container at one moment.

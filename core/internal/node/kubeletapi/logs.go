@@ -35,6 +35,9 @@ func (s *server) logs(w http.ResponseWriter, r *http.Request) {
 	case o.Previous && of == nil:
 		http.Error(w, fmt.Sprintf("previous terminated container %q in pod %q not found", name, full), http.StatusBadRequest)
 		return
+	case of == nil && c.Ended: // it could not be started, and has said nothing
+		w.Header().Set("Content-Type", "text/plain")
+		return
 	case of == nil:
 		reason := "ContainerCreating"
 		if c.Waiting != nil {
@@ -69,6 +72,7 @@ func (s *server) logs(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	out := flushing{w}
 	out.flush()
+	of.Log.Hear()
 	if err := of.Log.Read(r.Context(), out, read); err != nil && !errors.Is(err, context.Canceled) {
 		return // the client is gone, or the engine ends: there is nobody to tell
 	}

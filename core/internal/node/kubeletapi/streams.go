@@ -2,6 +2,7 @@ package kubeletapi
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ const (
 	streamIdle     = 4 * time.Hour // upstream's streamingConnectionIdleTimeout
 	streamCreation = 30 * time.Second
 	// lateAttach is how long a container that has ended can still be attached to.
-	// The client gets no output, and the attach succeeds. Upstream refuses at once.
+	// The client gets what nobody has read, and the attach succeeds. Upstream refuses at once.
 	// kubectl run then prints a warning, and once more those lines of the log that
 	// are from the second in which it had read the log: the log's sinceTime has
 	// whole seconds. A slow kubectl attaches seconds after it has read the log. The
@@ -168,7 +169,7 @@ type forwarder struct {
 }
 
 func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
-	l, ok := f.pod.Listening(int(port))
+	l, ok := f.pod.Listening(container.Port{Number: int(port)})
 	if !ok || l.HTTP == nil {
 		return fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace: failed to connect to localhost:%d inside namespace, IPv4: dial tcp4 127.0.0.1:%d: connect: connection refused", port, f.pod.UID, port, port)
 	}
@@ -178,7 +179,11 @@ func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, str
 	server := &http.Server{Handler: l.HTTP, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { _ = near.Close() })
 	defer stop()
-	f.server.Go(func() { _ = server.Serve(&oneConn{conn: far}) }) // ends when the connection does
+	var conn net.Conn = far
+	if l.TLS != nil {
+		conn = tls.Server(far, &tls.Config{Certificates: []tls.Certificate{*l.TLS}, NextProtos: []string{"http/1.1"}})
+	}
+	f.server.Go(func() { _ = server.Serve(&oneConn{conn: conn}) }) // ends when the connection does
 	f.server.Go(func() {
 		_, _ = io.Copy(near, stream)
 	})

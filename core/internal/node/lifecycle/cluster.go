@@ -9,6 +9,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/kubernetes/pkg/kubelet/clustertrustbundle"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/internal/node/container"
@@ -31,6 +32,10 @@ type Cluster struct {
 	Services   corelisters.ServiceLister
 	Claims     corelisters.PersistentVolumeClaimLister
 
+	PersistentVolumes corelisters.PersistentVolumeLister
+	// Trust has the ClusterTrustBundles.
+	Trust clustertrustbundle.Manager
+
 	// Restarts is the back-off of containers that crash, Pulls that of images: see
 	// NewBackOff.
 	Restarts, Pulls *flowcontrol.Backoff
@@ -38,8 +43,8 @@ type Cluster struct {
 	// Volume returns what a PersistentVolume holds. It outlives the Pods.
 	Volume func(name string) *container.File
 	// Event takes an event of the kubelet on a node of the name host, to be written
-	// later.
-	Event func(ref *v1.ObjectReference, kind, reason, message, host string)
+	// later, with annotations, which may be nil.
+	Event func(ref *v1.ObjectReference, annotations map[string]string, kind, reason, message, host string)
 	// Queue has the Pods for which Pod.Sync is to be called.
 	Queue workqueue.TypedInterface[types.UID]
 	// Context ends when all Pods are to end. Everything that Pods start runs in it.
@@ -70,6 +75,12 @@ type Kubelet interface {
 	// Release gives back what a Pod was admitted with. It may be called again, and for
 	// a Pod that was not admitted.
 	Release(uid types.UID)
+
+	// Pressed returns how a Pod is evicted because the node is low on a resource. The
+	// state and the storage are the Pod's.
+	Pressed(pod *v1.Pod, state State, storage Storage, low v1.ResourceName) Eviction
+	// Evicted counts an eviction by its signal.
+	Evicted(signal string)
 
 	// Join makes a Pod known in the network by an address of the node. It fails if
 	// there is none left.

@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -137,8 +139,69 @@ func (p *Pod) variable(obj *v1.Pod, c *v1.Container, e v1.EnvVar, mapping func(s
 			return "", false, fmt.Errorf("couldn't find key %v in Secret %v/%v", ref.Key, p.Namespace, ref.Name)
 		}
 		return string(value), ok, nil
+	case from.FileKeyRef != nil:
+		return p.fileKey(obj, from.FileKeyRef)
 	}
 	return "", false, nil
+}
+
+// fileKey is what a file of a volume says of a key, as upstream's makeEnvironmentVariables has it.
+func (p *Pod) fileKey(obj *v1.Pod, ref *v1.FileKeySelector) (value string, present bool, err error) {
+	text, err := p.mounts.readFile(obj, ref.VolumeName, ref.Path)
+	if err == nil {
+		value, err = envFileValue(string(text), ref.Key)
+	}
+	switch {
+	case err != nil:
+		return "", false, errors.New("couldn't parse env file")
+	case value == "" && optional(ref.Optional):
+		return "", false, nil
+	case value == "":
+		return "", false, fmt.Errorf("environment variable key %q not found in file %q", ref.Key, ref.Path)
+	}
+	return value, true, nil
+}
+
+// envFileValue returns the value of a key in a file of variables, "" if it has none. The
+// rules are those of k8s.io/kubernetes/pkg/kubelet/util/env, which reads files of the
+// machine alone: VAR='value', over several lines if need be, comments, and nothing else.
+func envFileValue(text, key string) (string, error) {
+	for text != "" {
+		text = strings.TrimLeft(text, " \t")
+		line, rest, _ := strings.Cut(text, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			text = rest
+			continue
+		}
+		name, value, ok := strings.Cut(text, "=")
+		switch {
+		case !ok || strings.Contains(name, "\n"):
+			return "", errors.New("missing '='")
+		case name == "" || strings.TrimRight(name, " \t") != name:
+			return "", errors.New("no variable name before '='")
+		case strings.HasPrefix(value, " ") || strings.HasPrefix(value, "\t"):
+			if name == key {
+				return "", nil
+			}
+			text = rest
+			continue
+		case !strings.HasPrefix(value, "'"):
+			return "", errors.New("value must be enclosed in single quotes")
+		}
+		value, after, ok := strings.Cut(value[1:], "'")
+		if !ok {
+			return "", errors.New("unclosed single quote")
+		}
+		comment, rest, _ := strings.Cut(after, "\n")
+		if comment = strings.TrimLeft(comment, " \t"); comment != "" && !strings.HasPrefix(comment, "#") {
+			return "", errors.New("unexpected content after closing quote")
+		}
+		if name == key {
+			return value, nil
+		}
+		text = rest
+	}
+	return "", nil
 }
 
 // field is a field of the Pod for the downward API, as upstream's
@@ -186,11 +249,28 @@ func (p *Pod) serviceVariables(obj *v1.Pod) (map[string]string, error) {
 	return m, nil
 }
 
+// sysctls are the parameters of the kernel that a Pod sets.
+func sysctls(obj *v1.Pod) map[string]string {
+	if obj.Spec.SecurityContext == nil {
+		return nil
+	}
+	all := map[string]string{}
+	for _, s := range obj.Spec.SecurityContext.Sysctls {
+		all[s.Name] = s.Value
+	}
+	return all
+}
+
 // expandCommand replaces $(NAME) in a container's command and args.
 func expandCommand(c *v1.Container, env []v1.EnvVar) (command, args []string) {
-	var vars []kubecontainer.EnvVar
-	for _, e := range env {
-		vars = append(vars, kubecontainer.EnvVar{Name: e.Name, Value: e.Value})
+	return kubecontainer.ExpandContainerCommandAndArgs(c, variables(env))
+}
+
+// variables are a container's as upstream's functions want them.
+func variables(env []v1.EnvVar) []kubecontainer.EnvVar {
+	vars := make([]kubecontainer.EnvVar, len(env))
+	for i, e := range env {
+		vars[i] = kubecontainer.EnvVar{Name: e.Name, Value: e.Value}
 	}
-	return kubecontainer.ExpandContainerCommandAndArgs(c, vars)
+	return vars
 }

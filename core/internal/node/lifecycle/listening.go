@@ -7,11 +7,12 @@ import (
 
 // seen is the cluster's network as the Pod sees it.
 func (p *Pod) seen() network.View {
-	return p.cluster.Network.From(network.Pod{Namespace: p.Namespace, Hostname: hostname(p.Latest()), IP: p.ip, Listening: p.Listening})
+	obj := p.Latest()
+	return p.cluster.Network.From(network.Pod{Pod: obj, Hostname: p.hostname(obj), IP: p.ip, Node: p.Node.IP, Resolver: resolver(obj), Listening: p.Listening})
 }
 
 // Listening returns what listens on a port in any of the Pod's containers.
-func (p *Pod) Listening(port int) (container.Listener, bool) {
+func (p *Pod) Listening(port container.Port) (container.Listener, bool) {
 	for _, c := range p.live() {
 		if l, ok := c.Listening(port); ok {
 			return l, true

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -37,6 +36,8 @@ type Pod struct {
 	sourcesChanged bool    // a ConfigMap, Secret or claim that it uses
 	exits          []exit
 	results        []probeResult
+	evicting       *Eviction
+	overgrown      bool // the eviction manager is to look at its storage
 	timer          clock.Timer
 
 	alive atomic.Pointer[[]*container.Container] // that run, for the network
@@ -46,14 +47,16 @@ type Pod struct {
 	admitted   bool
 	started    metav1.Time // status.startTime
 	ip         string
-	sandbox    bool          // the Pod has a network
-	sandboxAt  time.Time     // when it gets one
-	mounts     *volumes      // nil until its volumes are mounted
-	mountTry   time.Duration // back-off of mounting
+	sandbox    bool                 // the Pod has a network
+	sandboxAt  time.Time            // when it gets one
+	mounts     *volumes             // nil until its volumes are mounted
+	processes  *container.Namespace // that its containers share; nil if they share none
+	mountTry   time.Duration        // back-off of mounting
 	mountAt    time.Time
 	containers map[string]*record // by name, of all kinds
 	order      []*record
 	ending     *ending       // set once its containers are to stop for good
+	storageAt  time.Time     // when its storage is looked at; zero: when it has grown
 	failed     *v1.PodStatus // phase, reason and message that it fails with
 	finished   bool          // nothing runs any more and nothing will
 	deleted    bool          // the final deletion has been asked for
@@ -189,13 +192,15 @@ type inboxed struct {
 	sources bool
 	exits   []exit
 	results []probeResult
+	grown   bool
+	evict   *Eviction
 }
 
 func (p *Pod) open() inboxed {
 	p.inbox.Lock()
 	defer p.inbox.Unlock()
-	in := inboxed{p.obj, p.gone, p.sourcesChanged, p.exits, p.results}
-	p.sourcesChanged, p.exits, p.results = false, nil, nil
+	in := inboxed{p.obj, p.gone, p.sourcesChanged, p.exits, p.results, p.overgrown, p.evicting}
+	p.sourcesChanged, p.exits, p.results, p.overgrown, p.evicting = false, nil, nil, false, nil
 	return in
 }
 
@@ -219,8 +224,8 @@ func (p *Pod) Sync(ctx context.Context) (gone bool, err error) {
 	for _, e := range in.exits {
 		p.exited(e)
 	}
-	if in.sources && p.mounts != nil {
-		p.mounts.refresh(obj)
+	if p.mounts != nil {
+		p.mounts.refresh(obj, in.sources)
 	}
 	if terminal(obj) && !p.touched() {
 		p.finished = true // it was so when we first saw it
@@ -298,10 +303,10 @@ func (p *Pod) advance(obj *v1.Pod, now time.Time, in inboxed) {
 	}
 	if p.ending == nil {
 		p.deadline(obj, now)
-		p.evicted(obj, now)
+		p.evicted(obj, now, in.evict)
 	}
 	if p.ending == nil {
-		p.outgrown(obj, now)
+		p.outgrown(obj, now, in)
 	}
 	if p.ending != nil {
 		if in.obj.DeletionTimestamp != nil {
@@ -332,18 +337,41 @@ func (p *Pod) deadline(obj *v1.Pod, now time.Time) {
 	p.end(obj, now, "", &v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: message})
 }
 
-// evicted ends a Pod that is asked to be evicted, as a kubelet under pressure
-// does.
-func (p *Pod) evicted(obj *v1.Pod, now time.Time) {
-	resource := obj.Annotations[AnnotationEvict]
-	if resource == "" {
+// Evict says that the kubelet evicts the Pod because its node is low on something. The
+// next step, for which the caller puts the Pod into the queue, does so.
+func (p *Pod) Evict(e Eviction) {
+	p.inbox.Lock()
+	p.evicting = &e
+	p.inbox.Unlock()
+}
+
+// evicted ends a Pod that is asked to be evicted, by Evict or by an annotation, as a
+// kubelet under pressure does.
+func (p *Pod) evicted(obj *v1.Pod, now time.Time, e *Eviction) {
+	if resource := obj.Annotations[AnnotationEvict]; e == nil && resource != "" {
+		pressed := p.Node.Kubelet.Pressed(obj, p.stateLocked(), p.storageLocked(), v1.ResourceName(resource))
+		e = &pressed
+	}
+	if e == nil || p.ending != nil {
 		return
 	}
-	message := fmt.Sprintf("The node was low on resource: %s. ", resource)
-	p.event(obj, nil, v1.EventTypeWarning, "Evicted", message)
-	p.end(obj, now, "", &v1.PodStatus{Phase: v1.PodFailed, Reason: "Evicted", Message: message, Conditions: []v1.PodCondition{{
-		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message, LastTransitionTime: metav1.NewTime(now)}}})
-	p.ending.grace = 0
+	p.evict(obj, now, *e, v1.PodCondition{
+		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: e.Message, LastTransitionTime: metav1.NewTime(now)})
+}
+
+// Eviction is why a kubelet evicts a Pod.
+type Eviction struct {
+	Signal      string            // of the eviction manager, for which it is counted; empty for none
+	Message     string            // of the event and of the Pod's status
+	Annotations map[string]string // of the event; may be nil
+}
+
+// evict ends a Pod as upstream's evictPod does.
+func (p *Pod) evict(obj *v1.Pod, now time.Time, e Eviction, conditions ...v1.PodCondition) {
+	p.annotatedEvent(obj, nil, e.Annotations, v1.EventTypeWarning, evictedReason, e.Message)
+	p.Node.Kubelet.Evicted(e.Signal)
+	p.end(obj, now, "", &v1.PodStatus{Phase: v1.PodFailed, Reason: evictedReason, Message: e.Message, Conditions: conditions})
+	p.ending.grace = evictionGrace
 }
 
 // report writes the status if it differs from what the API has.
@@ -435,11 +463,15 @@ func (p *Pod) anyRunning() bool {
 
 // event records an event of the Pod, or of one of its containers.
 func (p *Pod) event(obj *v1.Pod, c *v1.Container, kind, reason, message string) {
+	p.annotatedEvent(obj, c, nil, kind, reason, message)
+}
+
+func (p *Pod) annotatedEvent(obj *v1.Pod, c *v1.Container, annotations map[string]string, kind, reason, message string) {
 	ref := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: obj.ResourceVersion}
 	if c != nil {
 		ref.FieldPath = fieldPath(obj, c.Name)
 	}
-	p.cluster.Event(ref, kind, reason, message, p.Node.Name)
+	p.cluster.Event(ref, annotations, kind, reason, message, p.Node.Name)
 }
 
 func fieldPath(obj *v1.Pod, name string) string {

@@ -13,6 +13,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/kubelet/events"
+
+	"github.com/kubetab/kubetab/core/internal/node/container"
 )
 
 // probes are the three probes of a container's current run.
@@ -213,7 +215,7 @@ func (p *Pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string,
 			scheme = "https"
 		}
 		address := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + "/" + strings.TrimPrefix(get.Path, "/")
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.Replace(address, "https://", "http://", 1), nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			return err.Error(), true
 		}
@@ -224,7 +226,7 @@ func (p *Pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string,
 			}
 			r.Header.Set(h.Name, h.Value)
 		}
-		response, err := p.seen().RoundTrip(r)
+		response, err := p.seen().OfKubelet().RoundTrip(r)
 		if err != nil {
 			return fmt.Sprintf("Get %q: %v", address, err), false
 		}
@@ -242,12 +244,12 @@ func (p *Pod) try(c *v1.Container, i *instance, probe *v1.Probe) (failed string,
 		if host == "" {
 			host = p.ip
 		}
-		if err := p.seen().Dial(ctx, host, port); err != nil {
+		if _, err := p.seen().OfKubelet().Connect(ctx, host, container.Port{Number: port}); err != nil {
 			return err.Error(), false
 		}
 	case probe.GRPC != nil:
 		address := net.JoinHostPort(p.ip, strconv.Itoa(int(probe.GRPC.Port)))
-		listener, ok := i.c.Listening(int(probe.GRPC.Port))
+		listener, ok := i.c.Listening(container.Port{Number: int(probe.GRPC.Port)})
 		if !ok || listener.GRPC == nil {
 			return fmt.Sprintf("timeout: failed to connect service %q within 1s: context deadline exceeded", address), false
 		}

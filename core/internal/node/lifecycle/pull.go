@@ -2,12 +2,15 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubernetes/pkg/kubelet/events"
 	"k8s.io/kubernetes/pkg/util/parsers"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/internal/node/container"
@@ -84,6 +87,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		r.wait("ImagePullBackOff", message, r.failedAt.Add(p.cluster.Pulls.Get(key)))
 		return false
 	}
+	r.pullSecrets(obj)
 	p.event(obj, r.spec, v1.EventTypeNormal, events.PullingImage, fmt.Sprintf("Pulling image %q", name))
 	r.pulling = now
 	took := pullTime(obj, r.spec.Name, name)
@@ -93,6 +97,21 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 	r.pullUntil = now.Add(took)
 	p.at(r.pullUntil)
 	return false
+}
+
+// pullSecrets tells of imagePullSecrets that are not there, as upstream's
+// getPullSecretsForPod does: the pull is tried all the same.
+func (r *record) pullSecrets(obj *v1.Pod) {
+	var missing []string
+	for _, ref := range obj.Spec.ImagePullSecrets {
+		if _, err := r.pod.cluster.Secrets.Secrets(obj.Namespace).Get(ref.Name); err != nil && ref.Name != "" {
+			missing = append(missing, ref.Name)
+		}
+	}
+	if len(missing) > 0 {
+		r.pod.event(obj, nil, v1.EventTypeWarning, "FailedToRetrieveImagePullSecret",
+			fmt.Sprintf("Unable to retrieve some image pull secrets (%s); attempting to pull the image may not succeed.", strings.Join(missing, ", ")))
+	}
 }
 
 // pulled is how a pull ends.
@@ -164,7 +183,37 @@ func runAsUser(obj *v1.Pod, c *v1.Container) (int64, bool) {
 	return 0, false
 }
 
-func userOf(obj *v1.Pod, c *v1.Container) int64 {
+// userOf is as whom a container runs.
+func userOf(obj *v1.Pod, c *v1.Container) container.User {
 	uid, _ := runAsUser(obj, c)
-	return uid
+	u := container.User{UID: uid}
+	if pod := obj.Spec.SecurityContext; pod != nil {
+		u.GID = ptr.Deref(pod.RunAsGroup, 0)
+		u.Groups = slices.Clone(pod.SupplementalGroups)
+		if pod.FSGroup != nil {
+			u.Groups = append(u.Groups, *pod.FSGroup)
+		}
+	}
+	if own := c.SecurityContext; own != nil {
+		u.GID = ptr.Deref(own.RunAsGroup, u.GID)
+	}
+	return u
+}
+
+// capabilitiesOf is what a container's processes may do.
+func capabilitiesOf(c *v1.Container) uint64 {
+	own := c.SecurityContext
+	if own == nil {
+		return container.Capabilities(false, nil, nil)
+	}
+	var add, drop []string
+	if own.Capabilities != nil {
+		for _, name := range own.Capabilities.Add {
+			add = append(add, string(name))
+		}
+		for _, name := range own.Capabilities.Drop {
+			drop = append(drop, string(name))
+		}
+	}
+	return container.Capabilities(optional(own.Privileged), add, drop)
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -55,22 +57,25 @@ type record struct {
 
 // instance is one run of a container.
 type instance struct {
-	of        *record
-	id        string
-	c         *container.Container
-	startedAt time.Time
-	ended     *v1.ContainerStateTerminated
-	oom       bool
-	exitCode  *int          // that an annotation asks for
-	killed    string        // why it is being stopped; empty while it is not
-	since     time.Time     // when that began
-	grace     time.Duration // that it has
-	asked     string        // the image in the spec when it started
-	termed    bool          // SIGTERM has been sent
-	killAt    time.Time     // when SIGKILL is due
-	preStop   bool          // its hook is running
-	timers    []clock.Timer
-	resources v1.ResourceRequirements
+	of           *record
+	id           string
+	c            *container.Container
+	startedAt    time.Time
+	ended        *v1.ContainerStateTerminated
+	oom          bool
+	exitCode     *int          // that an annotation asks for
+	killed       string        // why it is being stopped; empty while it is not
+	since        time.Time     // when that began
+	grace        time.Duration // that it has
+	asked        string        // the image in the spec when it started
+	termed       bool          // SIGTERM has been sent
+	killAt       time.Time     // when SIGKILL is due
+	preStop      bool          // its hook is running
+	timers       []clock.Timer
+	resources    v1.ResourceRequirements
+	podResources *v1.ResourceRequirements            // of the Pod as a whole, if it has any
+	void         bool                                // all containers of the Pod are started anew: its end decides nothing
+	given        atomic.Pointer[container.Resources] // what they come to, for the container
 }
 
 func (r *record) running() bool { return r.now != nil && r.now.ended == nil }
@@ -103,9 +108,12 @@ func (r *record) restore(s v1.ContainerStatus, now time.Time) {
 	}
 }
 
+// begun reports whether there has been a run since all containers of the Pod began.
+func (r *record) begun() bool { return r.now != nil && !r.now.void }
+
 // exitCode is that of the last run; ok is false while there is none.
 func (r *record) exitCode() (int32, bool) {
-	if r.now == nil || r.now.ended == nil {
+	if !r.begun() || r.now.ended == nil {
 		return 0, false
 	}
 	return r.now.ended.ExitCode, true
@@ -173,6 +181,10 @@ func (r *record) start(obj *v1.Pod, now time.Time) bool {
 	if err == nil {
 		err = runAsRoot(obj, r.spec, r.image)
 	}
+	var paths []string
+	if err == nil {
+		paths, err = subPaths(r.spec, env)
+	}
 	if err != nil {
 		if r.waiting == nil || r.waiting.Message != err.Error() {
 			p.event(obj, r.spec, v1.EventTypeWarning, events.FailedToCreateContainer, "Error: "+err.Error())
@@ -182,7 +194,7 @@ func (r *record) start(obj *v1.Pod, now time.Time) bool {
 		return false
 	}
 	r.blocked = false
-	return r.run(obj, now, env)
+	return r.run(obj, now, env, paths)
 }
 
 // backOff delays the next run of a container that has ended, as upstream's
@@ -204,11 +216,12 @@ func (r *record) backOff(obj *v1.Pod, now time.Time) bool {
 	return false
 }
 
-// run creates and starts the container. It reports whether it did.
-func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
+// run creates and starts the container, with what subPaths has returned. It reports whether it did.
+func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar, paths []string) bool {
 	p := r.pod
 	command, args := expandCommand(r.spec, env)
-	i := &instance{of: r, id: containerID(), startedAt: now, asked: r.spec.Image, resources: *r.spec.Resources.DeepCopy()}
+	i := &instance{of: r, id: containerID(), startedAt: now, asked: r.spec.Image, resources: *r.spec.Resources.DeepCopy(), podResources: obj.Spec.Resources.DeepCopy()}
+	i.give()
 	var plain []string
 	for _, e := range env {
 		plain = append(plain, e.Name+"="+e.Value)
@@ -221,12 +234,21 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	spec := r.spec
 	c, err := container.Start(p.cluster.Context, container.Config{
 		Clock: p.cluster.Clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
-		Hostname: hostname(obj), IP: p.ip, UID: userOf(obj, spec), Ports: ports,
-		Files:   func() *container.Tree { return p.mounts.tree(spec, image) },
+		Hostname: p.kernelName(obj), IP: p.ip, User: userOf(obj, spec), Sysctls: sysctls(obj), Ports: ports,
+		Files:   func() *container.Tree { return p.mounts.tree(spec, image, paths) },
 		Network: p.seen(), Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.Go,
-		OnExit: func(code int) { p.exit(i, code) },
+		OnExit:    func(code int) { p.exit(i, code) },
+		OnOOM:     func() { p.oomed(i) },
+		Disk:      p.Node.Capacity.StorageEphemeral().Value(),
+		Storage:   p.mounts.counted(r),
+		Memory:    p.mounts.inMemory(obj, r),
+		Resources: func() container.Resources { return *i.given.Load() }, Capabilities: capabilitiesOf(spec), Processes: p.namespaceOf(obj, r),
+		Place: 1 + slices.IndexFunc(obj.Spec.Containers, func(c v1.Container) bool { return c.Name == spec.Name }),
 	})
 	p.event(obj, r.spec, v1.EventTypeNormal, events.CreatedContainer, "Container created")
+	if r.previous != nil && r.previous.c != nil {
+		r.previous.c.Log.Discard() // a kubelet keeps the logs of two runs
+	}
 	if r.now != nil {
 		r.last, r.previous = r.now.ended, r.now
 		r.restarts++
@@ -264,6 +286,35 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar) bool {
 	return true
 }
 
+// namespace is the process namespace that the Pod's containers share; nil if each has its own.
+func (p *Pod) namespace(obj *v1.Pod) *container.Namespace {
+	if !optional(obj.Spec.ShareProcessNamespace) {
+		return nil
+	}
+	if p.processes == nil {
+		p.processes = container.NewNamespace(len(obj.Spec.Containers))
+	}
+	return p.processes
+}
+
+// namespaceOf is the process namespace that a container is to be in: that of its target for an ephemeral one.
+func (p *Pod) namespaceOf(obj *v1.Pod, r *record) *container.Namespace {
+	if n := p.namespace(obj); n != nil {
+		return n
+	}
+	for _, e := range obj.Spec.EphemeralContainers {
+		if e.Name != r.spec.Name || e.TargetContainerName == "" {
+			continue
+		}
+		for _, target := range p.order {
+			if target.spec.Name == e.TargetContainerName && target.now != nil && target.now.c != nil {
+				return target.now.c.Namespace()
+			}
+		}
+	}
+	return nil
+}
+
 // wishes sets the timers for what annotations ask of a run.
 func (r *record) wishes(obj *v1.Pod, i *instance) {
 	set := func(w wish, f func()) {
@@ -285,10 +336,15 @@ func (r *record) wishes(obj *v1.Pod, i *instance) {
 
 // oom kills a run as the kernel does.
 func (p *Pod) oom(i *instance) {
-	p.inbox.Lock()
-	i.oom = true
-	p.inbox.Unlock()
+	p.oomed(i)
 	i.c.Kill()
+}
+
+// oomed notes that a run ends because it takes too much memory.
+func (p *Pod) oomed(i *instance) {
+	p.inbox.Lock()
+	defer p.inbox.Unlock()
+	i.oom = true
 }
 
 // exit is called by the container, from any goroutine, when its process ends.

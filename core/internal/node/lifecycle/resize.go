@@ -6,7 +6,10 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/kubetab/kubetab/core/internal/node/container"
 )
 
 // changed acts on what can be changed in the spec of a container that runs: its
@@ -23,10 +26,10 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 	}
 	if i.asked != r.spec.Image {
 		r.retry = time.Time{}
-		r.stop(obj, now, now, grace, fmt.Sprintf("Container %s definition changed", r.spec.Name))
+		r.stop(obj, now, now, grace, fmt.Sprintf("Container %s definition changed, will be restarted", r.spec.Name))
 		return
 	}
-	if equality.Semantic.DeepEqual(i.resources, r.spec.Resources) {
+	if equality.Semantic.DeepEqual(i.resources, r.spec.Resources) && equality.Semantic.DeepEqual(i.podResources, obj.Spec.Resources) {
 		return
 	}
 	requests := resourcehelper.PodRequests(obj, resourcehelper.PodResourcesOptions{})
@@ -38,12 +41,42 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 	}
 	p.Node.Kubelet.Resize(p.UID, requests)
 	for _, policy := range r.spec.ResizePolicy {
-		name := policy.ResourceName
-		was, is := i.resources, r.spec.Resources
-		if policy.RestartPolicy == v1.RestartContainer && (!was.Requests[name].Equal(is.Requests[name]) || !was.Limits[name].Equal(is.Limits[name])) {
-			r.stop(obj, now, now, grace, fmt.Sprintf("Container %s resize requires restart", r.spec.Name))
+		if policy.RestartPolicy == v1.RestartContainer && (resized(policy.ResourceName, &i.resources, &r.spec.Resources) || resized(policy.ResourceName, i.podResources, obj.Spec.Resources)) {
+			r.stop(obj, now, now, grace, fmt.Sprintf("Container %s resize requires restart, will be restarted", r.spec.Name))
 			return
 		}
 	}
-	i.resources = *r.spec.Resources.DeepCopy()
+	i.resources, i.podResources = *r.spec.Resources.DeepCopy(), obj.Spec.Resources.DeepCopy()
+	i.give()
+}
+
+// resized reports whether a request or limit of a resource has changed. Both may be nil.
+func resized(name v1.ResourceName, was, is *v1.ResourceRequirements) bool {
+	if was == nil || is == nil {
+		return was != is
+	}
+	return !was.Requests[name].Equal(is.Requests[name]) || !was.Limits[name].Equal(is.Limits[name])
+}
+
+// podResources returns what the Pod as a whole has been given, nil for one that says nothing of that.
+func (p *Pod) podResources() *v1.ResourceRequirements {
+	for _, r := range p.order {
+		if r.running() {
+			return r.now.podResources
+		}
+	}
+	return nil
+}
+
+// give tells the container what it is given: where it has no limit of its own, that is the Pod's, as in upstream's getCPULimit and
+// getMemoryLimit of kuberuntime.
+func (i *instance) give() {
+	limit := func(name v1.ResourceName) resource.Quantity {
+		if own, ok := i.resources.Limits[name]; ok || i.podResources == nil {
+			return own
+		}
+		return i.podResources.Limits[name]
+	}
+	cpu, memory := limit(v1.ResourceCPU), limit(v1.ResourceMemory)
+	i.given.Store(&container.Resources{CPURequest: i.resources.Requests.Cpu().MilliValue(), CPULimit: cpu.MilliValue(), Memory: memory.Value()})
 }

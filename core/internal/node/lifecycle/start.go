@@ -50,6 +50,12 @@ func (p *Pod) start(obj *v1.Pod, now time.Time, in inboxed) {
 		p.at(now) // that it has ended is reported before what follows from it
 		return
 	}
+	if p.restartsAll() {
+		p.restartAll(obj)
+	}
+	if p.restartingAll() {
+		return // until the last one has ended
+	}
 	initialized := p.initialize(obj, now)
 	if p.ending != nil || p.finished {
 		return
@@ -95,7 +101,7 @@ func (p *Pod) initialize(obj *v1.Pod, now time.Time) bool {
 	// have ended are started again all the same.
 	begun := false
 	for _, r := range p.order {
-		begun = begun || r.kind == mainContainer && r.now != nil
+		begun = begun || r.kind == mainContainer && r.begun()
 	}
 	for _, r := range p.order {
 		switch {
@@ -173,7 +179,10 @@ func (p *Pod) join(obj *v1.Pod) bool {
 }
 
 // hostname is what a Pod calls itself.
-func hostname(obj *v1.Pod) string {
+func (p *Pod) hostname(obj *v1.Pod) string {
+	if obj.Spec.HostNetwork {
+		return p.Node.Name
+	}
 	name := obj.Name
 	if obj.Spec.Hostname != "" {
 		name = obj.Spec.Hostname
@@ -183,6 +192,15 @@ func hostname(obj *v1.Pod) string {
 	}
 	if len(name) > 63 {
 		name = name[:63]
+	}
+	return name
+}
+
+// kernelName is what the kernel says that the Pod's host is called: upstream's GetNodenameForKernel.
+func (p *Pod) kernelName(obj *v1.Pod) string {
+	name := p.hostname(obj)
+	if optional(obj.Spec.SetHostnameAsFQDN) && obj.Spec.Subdomain != "" {
+		name += "." + obj.Spec.Subdomain + "." + obj.Namespace + ".svc.cluster.local"
 	}
 	return name
 }

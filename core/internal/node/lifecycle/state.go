@@ -33,6 +33,10 @@ type Run struct {
 func (p *Pod) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.stateLocked()
+}
+
+func (p *Pod) stateLocked() State {
 	s := State{Started: p.started, Sandbox: p.sandbox, Finished: p.finished}
 	for _, r := range p.order {
 		switch {
@@ -55,6 +59,9 @@ func (p *Pod) Container(name string) (c kubeletapi.Container, ok bool) {
 		return c, false
 	}
 	c.Running, c.Waiting = rec.running(), rec.waiting
+	if rec.now == nil && c.Waiting == nil {
+		c.Waiting = unstarted(p.Latest())
+	}
 	if rec.now != nil {
 		c.Current = rec.now.c
 		if rec.now.ended != nil {

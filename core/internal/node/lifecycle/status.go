@@ -31,15 +31,17 @@ func (p *Pod) status(obj *v1.Pod) v1.PodStatus {
 	if p.ip != "" {
 		s.PodIP, s.PodIPs = p.ip, []v1.PodIP{{IP: p.ip}}
 	}
+	if s.Resources = p.podResources().DeepCopy(); s.Resources != nil {
+		s.AllocatedResources = s.Resources.Requests
+	}
 	s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses = nil, nil, nil
-	hasInit := len(obj.Spec.InitContainers) > 0
 	begun := false
 	for _, r := range p.order {
-		c := p.containerStatus(obj, r, hasInit)
+		c := p.containerStatus(obj, r)
 		switch r.kind {
 		case mainContainer:
 			s.ContainerStatuses = append(s.ContainerStatuses, c)
-			begun = begun || r.now != nil
+			begun = begun || r.begun()
 		case ephemeral:
 			s.EphemeralContainerStatuses = append(s.EphemeralContainerStatuses, c)
 		default:
@@ -130,7 +132,7 @@ func (p *Pod) sandboxStatus(obj *v1.Pod) *kubecontainer.PodStatus {
 	return s
 }
 
-func (p *Pod) containerStatus(obj *v1.Pod, r *record, hasInit bool) v1.ContainerStatus {
+func (p *Pod) containerStatus(obj *v1.Pod, r *record) v1.ContainerStatus {
 	c := v1.ContainerStatus{Name: r.spec.Name, Image: r.spec.Image, RestartCount: r.restarts, Started: ptr.To(false)}
 	if r.kind == ephemeral {
 		c.Started = nil
@@ -151,11 +153,7 @@ func (p *Pod) containerStatus(obj *v1.Pod, r *record, hasInit bool) v1.Container
 	}
 	i := r.now
 	if i == nil {
-		reason := "ContainerCreating"
-		if hasInit {
-			reason = "PodInitializing"
-		}
-		c.State.Waiting = &v1.ContainerStateWaiting{Reason: reason}
+		c.State.Waiting = unstarted(obj)
 		if r.waiting != nil {
 			c.State.Waiting = r.waiting
 		}
@@ -193,20 +191,17 @@ func (p *Pod) containerStatus(obj *v1.Pod, r *record, hasInit bool) v1.Container
 	return c
 }
 
-func user(obj *v1.Pod, c *v1.Container) *v1.LinuxContainerUser {
-	u := &v1.LinuxContainerUser{UID: userOf(obj, c)}
-	if sc := obj.Spec.SecurityContext; sc != nil {
-		if sc.RunAsGroup != nil {
-			u.GID = *sc.RunAsGroup
-		}
-		u.SupplementalGroups = append([]int64{u.GID}, sc.SupplementalGroups...)
-		if sc.FSGroup != nil {
-			u.SupplementalGroups = append(u.SupplementalGroups, *sc.FSGroup)
-		}
-	} else {
-		u.SupplementalGroups = []int64{0}
+// unstarted is the state of a container that has not been begun with.
+func unstarted(obj *v1.Pod) *v1.ContainerStateWaiting {
+	if len(obj.Spec.InitContainers) > 0 {
+		return &v1.ContainerStateWaiting{Reason: "PodInitializing"}
 	}
-	return u
+	return &v1.ContainerStateWaiting{Reason: "ContainerCreating"}
+}
+
+func user(obj *v1.Pod, c *v1.Container) *v1.LinuxContainerUser {
+	u := userOf(obj, c)
+	return &v1.LinuxContainerUser{UID: u.UID, GID: u.GID, SupplementalGroups: u.AllGroups()}
 }
 
 // phase follows upstream's getPhase, which is not exported: the phase of a Pod

@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
+	"maps"
+	"path"
 	"sync"
 	"time"
 
@@ -12,11 +14,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/volume"
 	"k8s.io/kubernetes/pkg/volume/configmap"
 	"k8s.io/kubernetes/pkg/volume/downwardapi"
 	"k8s.io/kubernetes/pkg/volume/secret"
 	volumeutil "k8s.io/kubernetes/pkg/volume/util"
+	volumevalidation "k8s.io/kubernetes/pkg/volume/validation"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
@@ -34,16 +38,19 @@ type volumes struct {
 	messages map[*record]*container.File // the files at terminationMessagePath
 	trees    map[*record]*container.Tree
 	filled   bool
+	shown    *v1.Pod // the Pod as the files tell of it
 
-	storage *container.Quota             // of the Pod's ephemeral storage
-	layers  map[*record]*container.Quota // of the containers' last runs
-	empty   map[string]*container.Quota  // of volumes of the type emptyDir, on the node's disk
+	storage    *container.Quota             // of the Pod's ephemeral storage
+	containers map[*record]*container.Quota // of the containers' layers and logs
+	layers     map[*record]*container.Quota // of the writable layers of the containers' last runs
+	memory     map[*record]*container.Quota // of what the containers have written to volumes in memory
+	empty      map[string]*container.Quota  // of volumes of the type emptyDir, on the node's disk
 }
 
 // prepare checks the Pod's volumes. It returns the volumes, or a message for
 // each that cannot be mounted.
 func (p *Pod) prepare(obj *v1.Pod) (*volumes, []string) {
-	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}, layers: map[*record]*container.Quota{}, empty: map[string]*container.Quota{}}
+	v := &volumes{pod: p, roots: map[string]*container.File{}, messages: map[*record]*container.File{}, trees: map[*record]*container.Tree{}, containers: map[*record]*container.Quota{}, layers: map[*record]*container.Quota{}, memory: map[*record]*container.Quota{}, empty: map[string]*container.Quota{}}
 	v.storage = p.cluster.Disk.NewQuota(nil, 0, storageLimit(obj), p.overStorage)
 	var failed []string
 	for i := range obj.Spec.Volumes {
@@ -52,14 +59,7 @@ func (p *Pod) prepare(obj *v1.Pod) (*volumes, []string) {
 			failed = append(failed, fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", vol.Name, err))
 			continue
 		}
-		claim := ""
-		switch {
-		case vol.PersistentVolumeClaim != nil:
-			claim = vol.PersistentVolumeClaim.ClaimName
-		case vol.Ephemeral != nil:
-			claim = obj.Name + "-" + vol.Name
-		}
-		if claim != "" {
+		if claim := claimOf(obj, vol); claim != "" {
 			pvc, err := p.cluster.Claims.PersistentVolumeClaims(p.Namespace).Get(claim)
 			switch {
 			case err != nil:
@@ -69,11 +69,20 @@ func (p *Pod) prepare(obj *v1.Pod) (*volumes, []string) {
 				failed = append(failed, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: error processing PVC %s/%s: PVC is not bound", vol.Name, vol.Name, p.Namespace, claim))
 				continue
 			}
-			v.roots[vol.Name] = p.cluster.Volume(pvc.Spec.VolumeName)
+			if v.roots[vol.Name], err = p.persistent(obj, pvc.Spec.VolumeName); err != nil {
+				failed = append(failed, fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", pvc.Spec.VolumeName, err))
+			}
 			continue
 		}
-		if vol.HostPath != nil {
-			v.roots[vol.Name] = p.cluster.Disk.Sub(p.Node.HostPath, vol.HostPath.Path)
+		var err error
+		switch {
+		case vol.HostPath != nil:
+			v.roots[vol.Name], err = p.hostPath(vol.HostPath.Path, vol.HostPath.Type)
+		case vol.CSI != nil:
+			err = fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name %s not found in the list of registered CSI drivers", vol.CSI.Driver)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", vol.Name, err))
 		}
 	}
 	if len(failed) > 0 {
@@ -114,7 +123,13 @@ func (v *volumes) payload(obj *v1.Pod, vol *v1.Volume, tokens bool) (map[string]
 			case s.DownwardAPI != nil:
 				some, err = v.downward(obj, s.DownwardAPI.Items, vol.Projected.DefaultMode)
 			case s.ServiceAccountToken != nil && tokens:
-				some = map[string]container.Content{s.ServiceAccountToken.Path: {Mode: 0o644, Make: v.token(obj, s.ServiceAccountToken)}}
+				some = map[string]container.Content{s.ServiceAccountToken.Path: v.privateFile(obj, vol.Projected, container.Content{Make: v.token(obj, s.ServiceAccountToken)})}
+			case s.ClusterTrustBundle != nil:
+				var anchors []byte
+				anchors, err = v.trustAnchors(s.ClusterTrustBundle)
+				some = map[string]container.Content{s.ClusterTrustBundle.Path: v.privateFile(obj, vol.Projected, container.Content{Data: anchors})}
+			case s.PodCertificate != nil:
+				err = errors.New("simulated nodes do not issue certificates to Pods")
 			}
 			if err != nil {
 				return nil, err
@@ -131,7 +146,7 @@ func (v *volumes) payload(obj *v1.Pod, vol *v1.Volume, tokens bool) (map[string]
 func contents(payload map[string]volumeutil.FileProjection) map[string]container.Content {
 	all := map[string]container.Content{}
 	for name, f := range payload {
-		all[name] = container.Content{Data: f.Data, Mode: fs.FileMode(f.Mode)}
+		all[name] = container.Content{Data: f.Data, Mode: fs.FileMode(f.Mode), UID: ptr.Deref(f.FsUser, 0)}
 	}
 	return all
 }
@@ -172,6 +187,35 @@ func (v *volumes) downward(obj *v1.Pod, items []v1.DownwardAPIVolumeFile, mode *
 	return contents(payload), err
 }
 
+// privateFile gives a file of a projected volume the mode that it has if it is a token or the like: it is the user's as
+// whom all of the Pod's containers run, if there is one, and nobody else's then (pkg/volume/projected, collectData).
+func (v *volumes) privateFile(obj *v1.Pod, vol *v1.ProjectedVolumeSource, file container.Content) container.Content {
+	file.Mode = fs.FileMode(ptr.Deref(vol.DefaultMode, v1.ProjectedVolumeSourceDefaultMode))
+	user := volumeutil.FsUserFrom(obj)
+	if user != nil || fsGroup(obj) != nil {
+		file.Mode = 0o600
+	}
+	file.UID = ptr.Deref(user, 0)
+	return file
+}
+
+// trustAnchors are those of a ClusterTrustBundle, or of all of a signer.
+func (v *volumes) trustAnchors(s *v1.ClusterTrustBundleProjection) ([]byte, error) {
+	ctx, trust := v.pod.cluster.Context, v.pod.cluster.Trust
+	if s.Name != nil {
+		return trust.GetTrustAnchorsByName(ctx, *s.Name, optional(s.Optional))
+	}
+	return trust.GetTrustAnchorsBySigner(ctx, ptr.Deref(s.SignerName, ""), s.LabelSelector, optional(s.Optional))
+}
+
+// fsGroup is the group that a Pod's volumes are to be of, if any.
+func fsGroup(obj *v1.Pod) *int64 {
+	if obj.Spec.SecurityContext == nil {
+		return nil
+	}
+	return obj.Spec.SecurityContext.FSGroup
+}
+
 // token returns what makes a service account token when it is read: one that is
 // kept until four fifths of its life are over, as a kubelet does.
 func (v *volumes) token(obj *v1.Pod, s *v1.ServiceAccountTokenProjection) func() []byte {
@@ -209,7 +253,7 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 	if v.filled {
 		return
 	}
-	v.filled = true
+	v.filled, v.shown = true, obj
 	disk := v.pod.cluster.Disk
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
@@ -218,36 +262,46 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 		}
 		dir := disk.NewDir(0o777)
 		if files, err := v.payload(obj, vol, true); err == nil && files != nil {
-			disk.Project(dir, files)
+			disk.Project(dir, files, fsGroup(obj))
 		}
 		if vol.EmptyDir != nil {
 			v.own(obj, vol.Name, vol.EmptyDir, dir)
+			if group := fsGroup(obj); group != nil {
+				disk.Share(dir, *group, false)
+			}
 		}
 		v.roots[vol.Name] = dir
 	}
 }
 
-// refresh shows what has changed in the sources of the volumes.
-func (v *volumes) refresh(obj *v1.Pod) {
+// refresh shows what has changed: in the Pod, and with sources in ConfigMaps and Secrets.
+func (v *volumes) refresh(obj *v1.Pod, sources bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.filled {
+	if !v.filled || !sources && v.shows(obj) {
 		return
 	}
+	v.shown = obj
 	for i := range obj.Spec.Volumes {
 		vol := &obj.Spec.Volumes[i]
 		if vol.ConfigMap == nil && vol.Secret == nil && vol.DownwardAPI == nil && vol.Projected == nil {
 			continue
 		}
 		if files, err := v.payload(obj, vol, true); err == nil {
-			v.pod.cluster.Disk.Project(v.roots[vol.Name], files)
+			v.pod.cluster.Disk.Project(v.roots[vol.Name], files, fsGroup(obj))
 		}
 	}
 }
 
+// shows reports whether what the downward API tells of the Pod is what the volumes show.
+func (v *volumes) shows(obj *v1.Pod) bool {
+	return v.shown.Generation == obj.Generation && maps.Equal(v.shown.Labels, obj.Labels) && maps.Equal(v.shown.Annotations, obj.Annotations)
+}
+
 // tree is the file system of a container's next run: the image's files, fresh,
 // with the Pod's volumes in it.
-func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
+// subPaths say which part of its volume each of the container's mounts shows.
+func (v *volumes) tree(c *v1.Container, image container.Image, subPaths []string) *container.Tree {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	obj := v.pod.Latest() // with the addresses that the status has by now
@@ -258,24 +312,20 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	if last := v.trees[rec]; last != nil {
 		last.Discard()
 	}
-	v.layers[rec] = disk.NewQuota(v.storage, 0, c.Resources.Limits.StorageEphemeral().Value(), v.pod.overStorage)
-	full := hostname(obj)
-	hosts := fmt.Sprintf("# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n%s\t%s\n", v.pod.ip, full)
-	for _, alias := range obj.Spec.HostAliases {
-		hosts += alias.IP + "\t" + strings.Join(alias.Hostnames, "\t") + "\n"
-	}
-	_ = t.WriteFile("/etc/hosts", []byte(hosts), 0o644) // the tree is new and writable
+	v.layers[rec] = disk.NewQuota(v.countedLocked(rec), 0, 0, nil)
+	full := v.pod.kernelName(obj)
+	_ = t.WriteFile("/etc/hosts", []byte(v.pod.hostsFile(obj)), 0o644) // the tree is new and writable
 	_ = t.WriteFile("/etc/hostname", []byte(full+"\n"), 0o644)
-	_ = t.WriteFile("/etc/resolv.conf", []byte(fmt.Sprintf("search %s.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5\n", obj.Namespace)), 0o644)
+	_ = t.WriteFile("/etc/resolv.conf", []byte(resolver(obj).String()), 0o644)
 	t.Own(v.layers[rec]) // what has been there until now is not the container's
 	frozen := c.SecurityContext != nil && optional(c.SecurityContext.ReadOnlyRootFilesystem)
-	for _, m := range c.VolumeMounts {
+	for i, m := range c.VolumeMounts {
 		root := v.roots[m.Name]
 		if root == nil {
 			continue
 		}
-		if m.SubPath != "" {
-			if root = disk.Sub(root, m.SubPath); root == nil {
+		if subPaths[i] != "" {
+			if root = disk.Sub(root, subPaths[i]); root == nil {
 				continue
 			}
 		}
@@ -303,6 +353,47 @@ func (v *volumes) tree(c *v1.Container, image container.Image) *container.Tree {
 	}
 	v.trees[rec] = t
 	return t
+}
+
+// subPaths returns for each of a container's mounts which part of its volume it shows, "" for all of it. It fails
+// as upstream's makeMounts does: for a variable that is not there, and for what leads out of the volume.
+func subPaths(c *v1.Container, env []v1.EnvVar) ([]string, error) {
+	paths := make([]string, len(c.VolumeMounts))
+	for i, m := range c.VolumeMounts {
+		paths[i] = m.SubPath
+		if m.SubPathExpr != "" {
+			var err error
+			if paths[i], err = kubecontainer.ExpandContainerVolumeMounts(m, variables(env)); err != nil {
+				return nil, err
+			}
+		}
+		if paths[i] == "" {
+			continue
+		}
+		if path.IsAbs(paths[i]) {
+			return nil, fmt.Errorf("error SubPath `%s` must not be an absolute path", paths[i])
+		}
+		if err := volumevalidation.ValidatePathNoBacksteps(paths[i]); err != nil {
+			return nil, fmt.Errorf("unable to provision SubPath `%s`: %w", paths[i], err)
+		}
+	}
+	return paths, nil
+}
+
+// readFile returns what a volume has at a path.
+func (v *volumes) readFile(obj *v1.Pod, volume, at string) ([]byte, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fillLocked(obj)
+	root := v.roots[volume]
+	if root == nil {
+		return nil, fmt.Errorf("cannot find the volume %q referenced by FileKeyRef", volume)
+	}
+	file, mode := v.pod.cluster.Disk.Find(root, at)
+	if file == nil || !mode.IsRegular() {
+		return nil, fmt.Errorf("failed to open environment variable file %q: %w", at, fs.ErrNotExist)
+	}
+	return v.pod.cluster.Disk.Data(file), nil
 }
 
 // message is what a run left at its terminationMessagePath.

@@ -5,6 +5,9 @@ import "net"
 // Addresses of the nodes are in 172.18.0.0/16, those of Pods in a /24 for each
 // node from 10.244.0.0 on. The cluster's Services are in 10.0.0.0/24.
 
+// DNS is the address of the cluster's DNS, which answers without a Pod.
+const DNS = "10.0.0.10"
+
 // ControlPlane is the address of the API server in the cluster's network: the
 // endpoint of the Service "kubernetes".
 func ControlPlane() net.IP { return net.IPv4(172, 18, 0, 1) }

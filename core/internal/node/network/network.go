@@ -1,30 +1,31 @@
 package network
 
 import (
-	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"slices"
+	"net/http/httptrace"
+	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+	networkinglisters "k8s.io/client-go/listers/networking/v1"
+	"k8s.io/utils/clock"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
-const clusterDomain = "svc.cluster.local"
+var everything = labels.Everything()
 
 // Network is the network of one cluster. Its fields do not change once it is in use; its
 // methods and those of Views are safe for concurrent use.
@@ -32,20 +33,39 @@ type Network struct {
 	Services   corelisters.ServiceLister
 	Slices     discoverylisters.EndpointSliceLister
 	ConfigMaps corelisters.ConfigMapLister
+	Namespaces corelisters.NamespaceLister
+	Policies   networkinglisters.NetworkPolicyLister
 	// API answers what is sent to https://kubernetes.default.svc. Nil means that nothing
 	// does.
 	API http.RoundTripper
-	// Listening returns what listens at the address of a Pod or of a node.
-	Listening func(address string, port int) (container.Listener, bool)
+	// Hosts says what has which address.
+	Hosts Hosts
+	// Clock is what connections wait on that nobody answers.
+	Clock clock.WithTickerAndDelayedExecution
 
 	turn atomic.Uint64 // which endpoint is next
 }
 
+// Hosts are the Pods and nodes by their addresses. Its methods are safe for concurrent use.
+type Hosts interface {
+	// Listening returns what listens at the address of a Pod, or in the network of a node.
+	Listening(address string, port container.Port) (container.Listener, bool)
+	// Pod returns the Pod that has an address of its own, nil for an address that no Pod has.
+	Pod(address string) *v1.Pod
+	// Node returns the node of that name or address. Both are empty if there is none.
+	Node(nameOrAddress string) (name, address string)
+	// HostPort returns where a port of a node leads because a container asks for it as its hostPort.
+	HostPort(node string, port container.Port) (pod string, to container.Port, ok bool)
+}
+
 // Pod is what the network knows of the Pod that looks at it.
 type Pod struct {
-	Namespace, Hostname, IP string
+	*v1.Pod
+	Hostname, IP string
+	Node         string             // the node's address
+	Resolver     container.Resolver // what /etc/resolv.conf says
 	// Listening returns what listens at the Pod's own port.
-	Listening func(port int) (container.Listener, bool)
+	Listening func(container.Port) (container.Listener, bool)
 }
 
 // View is the network as a Pod sees it: names of Services, their addresses, those of
@@ -53,262 +73,229 @@ type Pod struct {
 type View struct {
 	network *Network
 	pod     Pod
+	outside bool // pod is not there
+	probes  bool // it is the kubelet's
 }
 
 // From returns the network as p sees it.
-func (n *Network) From(p Pod) View { return View{n, p} }
+func (n *Network) From(p Pod) View { return View{network: n, pod: p} }
+
+// Outside returns the network as a machine sees it that is in the network of the nodes, but none of the cluster: it
+// reaches nodes and load balancers.
+func (n *Network) Outside() View {
+	return View{network: n, pod: Pod{IP: ControlPlane().String()}, outside: true}
+}
+
+// OfKubelet returns the network as the kubelet of the Pod sees it, for probes: no NetworkPolicy applies, and a connection
+// that nobody answers fails at once.
+func (v View) OfKubelet() View {
+	v.probes = true
+	return v
+}
 
 // ErrRefused says that nothing listens at an address.
 var ErrRefused = errors.New("connect: connection refused")
 
-func refused(host string, port int) error {
-	return fmt.Errorf("dial tcp %s: %w", net.JoinHostPort(host, strconv.Itoa(port)), ErrRefused)
+func refused(address string, port container.Port) error {
+	return fmt.Errorf("dial %s %s: %w", protocol(port), at(address, port), ErrRefused)
 }
 
-// Lookup answers as the cluster's DNS: Services by name, name.namespace and in
-// full, Pods of headless Services by hostname, and addresses as themselves.
-func (v View) Lookup(name string) ([]string, string, error) {
-	if net.ParseIP(name) != nil {
-		return []string{name}, name, nil
-	}
-	if name == "localhost" || name == v.pod.Hostname {
-		return []string{v.pod.IP}, name, nil
-	}
-	full := strings.TrimSuffix(name, ".")
-	short := strings.TrimSuffix(strings.TrimSuffix(full, "."+clusterDomain), ".svc")
-	parts := strings.Split(short, ".")
-	try := func(service, namespace, host string) []string {
-		s, err := v.network.Services.Services(namespace).Get(service)
-		if err != nil {
-			return nil
-		}
-		if s.Spec.ClusterIP != v1.ClusterIPNone && host == "" {
-			return s.Spec.ClusterIPs
-		}
-		return v.endpoints(s, host)
-	}
-	var found []string
-	canonical := full
-	switch len(parts) {
-	case 1:
-		found = try(parts[0], v.pod.Namespace, "")
-		canonical = parts[0] + "." + v.pod.Namespace + "." + clusterDomain
-	case 2:
-		if found = try(parts[0], parts[1], ""); found == nil {
-			found = try(parts[1], v.pod.Namespace, parts[0])
-		}
-		canonical = short + "." + clusterDomain
-	case 3:
-		found = try(parts[1], parts[2], parts[0])
-		canonical = short + "." + clusterDomain
-	}
-	if len(found) == 0 {
-		return nil, full, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
-	}
-	return found, canonical, nil
+// timedOut is what becomes of a connection that nobody answers.
+func timedOut(address string, port container.Port) error {
+	return fmt.Errorf("dial %s %s: i/o timeout%w", protocol(port), at(address, port), quietly{os.ErrDeadlineExceeded})
 }
 
-// endpoints are the addresses behind a Service that take traffic, or that of
-// one host of a headless one.
-func (v View) endpoints(s *v1.Service, host string) []string {
-	slices, err := v.network.Slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
+// quietly is an error whose text is said already.
+type quietly struct{ error }
+
+func (quietly) Error() string   { return "" }
+func (q quietly) Unwrap() error { return q.error }
+
+func protocol(p container.Port) string {
+	if p.UDP {
+		return "udp"
+	}
+	return "tcp"
+}
+
+func at(address string, port container.Port) string {
+	return net.JoinHostPort(address, strconv.Itoa(port.Number))
+}
+
+// end is what a connection has come to.
+type end struct {
+	container.Listener
+	address string // of the Pod or the node
+	from    string // the client, as the server sees it
+	api     bool   // it is the API server
+}
+
+// reach follows an address to what listens there. The error is that of the connection; it may take until ctx ends.
+func (v View) reach(ctx context.Context, host string, port container.Port) (end, error) {
+	addresses, _, err := v.Lookup(ctx, host)
 	if err != nil {
-		return nil
-	}
-	var found []string
-	for _, slice := range slices {
-		for _, e := range slice.Endpoints {
-			if host != "" && (e.Hostname == nil || *e.Hostname != host) {
-				continue
-			}
-			if e.Conditions.Ready != nil && !*e.Conditions.Ready {
-				continue
-			}
-			found = append(found, e.Addresses...)
-		}
-	}
-	return found
-}
-
-// reach follows an address to what listens there.
-func (v View) reach(host string, port int) (container.Listener, error) {
-	addresses, _, err := v.Lookup(host)
-	if err != nil {
-		return container.Listener{}, err
+		return end{}, err
 	}
 	address := addresses[0]
 	if len(addresses) > 1 {
 		address = addresses[v.network.turn.Add(1)%uint64(len(addresses))]
 	}
-	if l, ok := v.listening(address, port); ok {
-		return l, nil
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.ConnectStart != nil {
+		trace.ConnectStart("tcp", net.JoinHostPort(address, strconv.Itoa(port.Number)))
 	}
-	services, err := v.network.Services.List(labels.Everything())
-	if err != nil {
-		return container.Listener{}, err
-	}
-	for _, s := range services {
-		if s.Spec.ClusterIP != address {
-			continue
-		}
-		for _, sp := range s.Spec.Ports {
-			if int(sp.Port) != port {
-				continue
-			}
-			l, ok := v.behind(s, sp)
-			if !ok {
-				return container.Listener{}, refused(address, port)
-			}
-			return l, nil
+	if !v.outside && v.isOwn(address) {
+		if l, ok := v.pod.Listening(port); ok {
+			return end{Listener: l, address: address, from: address}, nil
 		}
 	}
-	return container.Listener{}, refused(address, port)
-}
-
-// behind picks an endpoint of a Service's port, one after the other.
-func (v View) behind(s *v1.Service, sp v1.ServicePort) (container.Listener, bool) {
-	slices, err := v.network.Slices.EndpointSlices(s.Namespace).List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: s.Name}))
-	if err != nil {
-		return container.Listener{}, false
-	}
-	type target struct {
-		address string
-		port    int
-	}
-	var ready []target
-	for _, slice := range slices {
-		for _, ep := range slice.Ports {
-			if ep.Port == nil || ep.Name != nil && *ep.Name != sp.Name {
-				continue
-			}
-			for _, e := range slice.Endpoints {
-				if e.Conditions.Ready == nil || *e.Conditions.Ready {
-					for _, a := range e.Addresses {
-						ready = append(ready, target{a, int(*ep.Port)})
-					}
-				}
-			}
+	if v.outside {
+		if err := v.network.outsideReaches(address, port); err != nil {
+			return end{}, err
 		}
 	}
-	if len(ready) == 0 {
-		return container.Listener{}, false
+	if v.isAPI(address, port) {
+		if !v.allowed(peer{address: ControlPlane().String()}, container.Port{Number: apiPort}) {
+			return end{}, v.wait(ctx, connectLimit, timedOut(address, port))
+		}
+		return end{api: true, address: address}, nil
 	}
-	t := ready[int(v.network.turn.Add(1)%uint64(len(ready)))]
-	return v.network.Listening(t.address, t.port)
+	to, err := v.route(address, port)
+	if err == nil && !v.allowed(peer{to.address, v.network.Hosts.Pod(to.address)}, to.port) {
+		err = timedOut(address, port)
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return end{}, v.wait(ctx, connectLimit, err)
+	case err != nil:
+		return end{}, err
+	}
+	l, ok := v.network.Hosts.Listening(to.address, to.port)
+	if !ok {
+		l, ok = listens(to.address, to.port)
+	}
+	if !ok {
+		return end{}, refused(address, port)
+	}
+	return end{Listener: l, address: to.address, from: to.from}, nil
 }
 
-// listening returns what listens at an address, as the Pod sees it.
-func (v View) listening(address string, port int) (container.Listener, bool) {
-	if address == "127.0.0.1" || address == "::1" || address == v.pod.IP {
-		return v.pod.Listening(port)
-	}
-	return v.network.Listening(address, port)
+// allowed reports whether NetworkPolicies let the Pod connect.
+func (v View) allowed(to peer, port container.Port) bool {
+	return v.probes || v.network.allowed(peer{v.pod.IP, v.pod.Pod}, to, port)
 }
 
-// Dial reports whether something listens.
-func (v View) Dial(_ context.Context, host string, port int) error {
-	if v.isAPI(host, port) {
-		return nil
+// isOwn reports whether an address is the Pod's own.
+func (v View) isOwn(address string) bool {
+	return address == "127.0.0.1" || address == "::1" || address == v.pod.IP
+}
+
+// wait returns err when a client learns that nobody answers, after limit, or ctx's error.
+func (v View) wait(ctx context.Context, limit time.Duration, err error) error {
+	if v.probes {
+		return err
 	}
-	_, err := v.reach(host, port)
-	return err
+	timer := v.network.Clock.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Connect returns what listens.
+func (v View) Connect(ctx context.Context, host string, port container.Port) (container.Listener, error) {
+	end, err := v.reach(ctx, host, port)
+	return end.Listener, err
 }
 
 // RoundTrip brings a request to what listens at its address.
 func (v View) RoundTrip(r *http.Request) (*http.Response, error) {
-	host, text, err := net.SplitHostPort(r.URL.Host)
-	if err != nil {
-		host, text = r.URL.Host, "80"
-		if r.URL.Scheme == "https" {
-			text = "443"
-		}
-	}
-	port, err := strconv.Atoi(text)
+	host, port, err := addressOf(r)
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Scheme == "https" && v.isAPI(host, port) {
-		if err := coreutils.CheckAuthority(r, v.authority); err != nil {
+	hops, _ := r.Context().Value(hopsKey{}).(int)
+	if hops == mostHops {
+		return nil, timedOut(host, port)
+	}
+	end, err := v.reach(r.Context(), host, port)
+	r = r.WithContext(context.WithValue(r.Context(), hopsKey{}, hops+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case end.api && r.URL.Scheme == "https":
+		return v.askAPI(r)
+	case end.api || r.URL.Scheme == "http" && end.TLS != nil:
+		return play(http.HandlerFunc(insecure), r, end.from)
+	case end.HTTP == nil:
+		return nil, fmt.Errorf("read tcp %s: connection reset by peer", at(host, port))
+	case r.URL.Scheme == "https":
+		if end.TLS == nil && !end.Any {
+			return nil, plainServer{}
+		}
+		if err := coreutils.CheckCertificate(r, end.Chain()); err != nil {
 			return nil, err
 		}
-		to := r.Clone(r.Context())
-		to.URL.Scheme, to.URL.Host = "http", "in-process"
-		to.Header.Set("Kubetab-Client", "pod") // as requestlog.FromPod
-		return v.network.API.RoundTrip(to)
 	}
-	l, err := v.reach(host, port)
-	if err != nil {
+	return play(end.HTTP, r, end.from)
+}
+
+// mostHops is how many servers a request passes, each of which asks the next: one that asks itself would never end.
+const mostHops = 32
+
+// hopsKey is the context key of how many a request has passed.
+type hopsKey struct{}
+
+// insecure answers who speaks HTTP to a server of TLS, as package http's does.
+func insecure(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "Client sent an HTTP request to an HTTPS server.", http.StatusBadRequest)
+}
+
+// plainServer is the error of who speaks TLS to a server of HTTP, in package http's words.
+type plainServer struct{}
+
+func (plainServer) Error() string { return "http: server gave HTTP response to HTTPS client" }
+func (plainServer) Unwrap() error {
+	return tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}
+}
+
+// addressOf returns where a request is to go.
+func addressOf(r *http.Request) (string, container.Port, error) {
+	port := container.Port{Number: 80}
+	if r.URL.Scheme == "https" {
+		port.Number = 443
+	}
+	if text := r.URL.Port(); text != "" {
+		var err error
+		if port.Number, err = strconv.Atoi(text); err != nil {
+			return "", port, err
+		}
+	}
+	return r.URL.Hostname(), port, nil
+}
+
+// askAPI sends a request to the API server.
+func (v View) askAPI(r *http.Request) (*http.Response, error) {
+	if err := coreutils.CheckAuthority(r, v.authority); err != nil {
 		return nil, err
 	}
-	if l.HTTP == nil {
-		return nil, fmt.Errorf("read tcp %s: connection reset by peer", net.JoinHostPort(host, text))
-	}
-	return play(l.HTTP, r, v.pod.IP)
+	to := r.Clone(r.Context())
+	to.URL.Scheme, to.URL.Host = "http", "in-process"
+	to.Header.Set("Kubetab-Client", "pod") // as requestlog.FromPod
+	return v.network.API.RoundTrip(to)
 }
 
 // authority is that of the API server's certificate, as Pods find it.
 func (v View) authority() ([]byte, error) {
-	m, err := v.network.ConfigMaps.ConfigMaps(v.pod.Namespace).Get("kube-root-ca.crt")
+	namespace := metav1.NamespaceDefault
+	if !v.outside {
+		namespace = v.pod.Namespace
+	}
+	m, err := v.network.ConfigMaps.ConfigMaps(namespace).Get("kube-root-ca.crt")
 	if err != nil {
 		return nil, err
 	}
 	return []byte(m.Data["ca.crt"]), nil
-}
-
-// isAPI reports whether the API server listens at a host's port: it is behind a
-// Service without a Pod.
-func (v View) isAPI(host string, port int) bool {
-	if v.network.API == nil {
-		return false
-	}
-	s, err := v.network.Services.Services(metav1.NamespaceDefault).Get("kubernetes")
-	if err != nil {
-		return false
-	}
-	addresses, _, err := v.Lookup(host)
-	if err != nil || len(addresses) == 0 {
-		return false
-	}
-	return slices.ContainsFunc(s.Spec.Ports, func(p v1.ServicePort) bool {
-		return addresses[0] == s.Spec.ClusterIP && port == int(p.Port) ||
-			addresses[0] == ControlPlane().String() && port == p.TargetPort.IntValue()
-	})
-}
-
-// play lets a handler answer a request, without a connection.
-func play(h http.Handler, r *http.Request, from string) (*http.Response, error) {
-	in := r.Clone(r.Context())
-	in.RequestURI = r.URL.RequestURI()
-	in.RemoteAddr = from + ":40000"
-	if in.Host == "" {
-		in.Host = r.URL.Host
-	}
-	if in.Body == nil {
-		in.Body = http.NoBody
-	}
-	w := &answer{header: http.Header{}}
-	h.ServeHTTP(w, in)
-	w.WriteHeader(http.StatusOK)
-	return &http.Response{
-		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
-}
-
-// answer collects what a handler writes.
-type answer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (a *answer) Header() http.Header { return a.header }
-func (a *answer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
-	}
-}
-func (a *answer) Write(b []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(b)
 }

@@ -1,11 +1,13 @@
+export interface KeptChange {
+  readonly name: string;
+  /** Null to forget. */
+  readonly record: Uint8Array | null;
+  readonly superseded: readonly string[];
+}
+
 /** What is to be written to the records of a base. */
 export type Change =
-  | {
-      readonly name: string;
-      /** Null to forget. */
-      readonly record: Uint8Array | null;
-      readonly superseded: readonly string[];
-    }
+  | KeptChange
   /** All of another snapshot. */
   | { readonly forget: string };
 

@@ -84,27 +84,54 @@ export function siteOf(base: string): string {
  *   for all who have it open
  * @returns rejects where storage is closed to this site, or the browser cannot open the database for two seconds
  */
-export async function openDatabase(
+export function openDatabase(
   site: string,
   onDeleted: () => void = () => undefined,
 ): Promise<Database> {
+  return patiently(() => openOnce(site, onDeleted));
+}
+
+/** @param open opens a database; it is called again where the browser cannot open it now */
+export async function patiently<T>(open: () => Promise<T>): Promise<T> {
   for (const wait of AGAIN) {
     try {
-      return await openOnce(site, onDeleted);
+      return await open();
     } catch (error) {
       if (!isPassing(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
-  return openOnce(site, onDeleted);
+  return open();
+}
+
+/**
+ * Settles as what is done in a database does, and rejects when the browser closes that, as it does with the data of a site
+ * that is cleared: of a transaction that was being committed, Chromium then tells nothing any more.
+ */
+export function unlessClosed<T>(
+  database: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>,
+  done: Promise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onClose = () => {
+      reject(new DOMException('The browser has closed the database.', 'AbortError'));
+    };
+    database.addEventListener('close', onClose);
+    void done.then(resolve, reject).finally(() => {
+      database.removeEventListener('close', onClose);
+    });
+  });
 }
 
 /** After how long opening is tried again, in ms. */
 const AGAIN = [100, 400, 1500];
 
-/** What a browser says while files of the database are in use, as by one that was killed and has not ended. */
+/**
+ * What a browser says while files of the database are in use, as by one that was killed and has not ended; and while it is
+ * deleting them.
+ */
 function isPassing(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'UnknownError';
+  return error instanceof DOMException && /^(Unknown|Abort)Error$/.test(error.name);
 }
 
 function openOnce(site: string, onDeleted: () => void): Promise<Database> {

@@ -1,5 +1,5 @@
 import type { EngineSettings, Run, Unkept } from '../../protocol';
-import { type Change, settled } from './changes';
+import { type Change, type KeptChange, settled } from './changes';
 import {
   allOf,
   BYTES,
@@ -20,6 +20,7 @@ import {
   summed,
   TIME,
   timeOf,
+  unlessClosed,
   unspelled,
 } from './database';
 
@@ -53,6 +54,10 @@ export interface Earlier {
  * When the browser has no room for a transaction, nothing of it is there, and what was there before is. Its changes wait
  * here then and are written once there is room: it is tried again every AGAIN milliseconds, and when somebody tells that
  * something was deleted.
+ *
+ * A browser may delete the database under a running engine, by itself or when somebody clears the data of the site. All of
+ * a cluster of up to MIRRORED bytes is therefore here, too, and is written again into a new database. A cluster that is
+ * deleted on purpose does not come back by that: its engine is ended first, and its records are deleted alone.
  */
 export class StoredJournal {
   /** Called when what happens is no longer kept, and with null when it is again. */
@@ -76,7 +81,7 @@ export class StoredJournal {
   #stopped = false;
   /** There was no room. */
   #full = false;
-  #again: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   /** Grows when everything is forgotten: what was being written then is not wanted any more. */
   #era = 0;
   #unkept: Unkept | null = null;
@@ -84,6 +89,11 @@ export class StoredJournal {
   readonly #sizes = new Map<string, number>();
   #bytes = 0;
   #sum = NO_NAMES;
+  /** What is there once what waits has been written, settings and base with it; null when it is more than MIRRORED. */
+  #all: Map<string, Uint8Array> | null = new Map();
+  #allBytes = 0;
+  /** How often all was begun to be written again since a transaction was done. */
+  #losses = 0;
   /** Whose cluster is being taken over: until it is, nothing is written. */
   #taking: { readonly base: string; unlock: (() => void) | null; forget: boolean } | null = null;
   #ignoresOthers = false;
@@ -92,12 +102,17 @@ export class StoredJournal {
   constructor(base: string) {
     this.#base = base;
     this.#database = this.#open();
-    this.#database.catch((error) => this.#fail(error));
     void lock(base, Number.POSITIVE_INFINITY); // nobody shall delete what is in use
   }
 
   #open(): Promise<Database> {
-    return openDatabase(siteOf(this.#base), () => this.#deleted());
+    const opened: Promise<Database> = openDatabase(siteOf(this.#base), () => {
+      if (opened === this.#database && !this.#again()) this.#deleted();
+    });
+    opened.catch((error) => {
+      if (opened === this.#database) this.#fail(error);
+    });
+    return opened;
   }
 
   /** Everything, with what was given to keep before. Without a database there is nothing. */
@@ -109,6 +124,7 @@ export class StoredJournal {
       const others = await this.#others();
       const mine = this.#withWaiting(await this.#read(this.#base));
       this.#count(mine.entries);
+      this.#remember(mine);
       if (mine.entries.length > 0 || this.#ignoresOthers) {
         return { ...mine, isOfOther: false, others: others.length };
       }
@@ -131,7 +147,10 @@ export class StoredJournal {
     const entries = new Map(found.entries);
     let { settings, from } = found;
     for (const change of settled(this.#waiting)) {
-      if ('forget' in change) continue;
+      if ('forget' in change) {
+        if (change.forget === this.#base) entries.clear();
+        continue;
+      }
       const { name, record } = change;
       if (record === null) entries.delete(name);
       else if (name === SETTINGS) settings = unspelled(record);
@@ -140,6 +159,23 @@ export class StoredJournal {
     }
     const all = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
     return { settings, from: all.length > 0 ? (from ?? 'snapshot') : null, entries: all };
+  }
+
+  #remember({ settings, from, entries }: Found): void {
+    this.#all = new Map();
+    this.#allBytes = 0;
+    if (!from) return;
+    this.#note(SETTINGS, spelled(settings));
+    this.#note(FROM, spelled(from));
+    for (const [name, record] of entries) this.#note(name, record);
+  }
+
+  #note(name: string, record: Uint8Array | null): void {
+    if (!this.#all) return;
+    this.#allBytes += (record?.byteLength ?? 0) - (this.#all.get(name)?.byteLength ?? 0);
+    if (record) this.#all.set(name, record);
+    else this.#all.delete(name);
+    if (this.#allBytes > MIRRORED) this.#all = null;
   }
 
   #count(entries: Earlier['entries']): void {
@@ -212,6 +248,7 @@ export class StoredJournal {
   /** What `read` gave of another build is of no use, and left as it is: what comes is a cluster that begins. */
   refused(): void {
     this.#drop();
+    this.#remember(NOTHING);
   }
 
   /** What other builds have left is not to be taken over. */
@@ -273,6 +310,7 @@ export class StoredJournal {
     this.#ignoresOthers = true;
     this.#era++;
     this.#count([]);
+    this.#remember(NOTHING);
     this.#endTaking();
     try {
       if (this.#unkept?.cause === 'deleted') this.#database = this.#open();
@@ -331,15 +369,17 @@ export class StoredJournal {
 
   /** Something else has been deleted: what waits for room is tried again. */
   hasRoom(): void {
-    clearTimeout(this.#again);
+    clearTimeout(this.#retry);
     this.#full = false;
     this.#begin();
   }
 
-  #put(change: Change): void {
+  #put(change: KeptChange): void {
     if (this.#stopped) return;
     this.#waiting.push(change);
     this.#given++;
+    for (const old of change.superseded) this.#note(old, null);
+    this.#note(change.name, change.record);
     if (!this.#full) this.#begin();
     // It may be long until there is room, and it is the last state that counts.
     else if (this.#waiting.length > MOST) this.#waiting = settled(this.#waiting);
@@ -353,28 +393,37 @@ export class StoredJournal {
   async #write(): Promise<void> {
     this.#writing = true;
     try {
-      const database = await this.#database;
+      await this.#database;
       this.#renewed ??= renewLog(siteOf(this.#base));
       await this.#renewed;
       while (this.#waiting.length > 0) {
         await this.#pace();
+        const opened = this.#database;
+        const database = await opened;
         this.#began = performance.now();
         const given = this.#given;
         const changes = this.#waiting;
         this.#waiting = [];
         const era = this.#era;
         try {
-          await this.#transact(database, changes);
+          await unlessClosed(database, this.#transact(database, changes));
+          if (opened !== this.#database) continue; // it was deleted meanwhile
         } catch (error) {
-          if (!isFull(error)) throw error;
+          if (opened !== this.#database) continue;
+          if (!isFull(error)) {
+            // As when the browser has closed the database, and not yet said so.
+            if (this.#stopped || !this.#again()) throw error;
+            continue;
+          }
           if (era !== this.#era || this.#stopped) continue;
           this.#waiting = settled([...changes, ...this.#waiting]);
           this.#full = true;
           this.#settle(this.#given);
-          this.#again = setTimeout(() => this.hasRoom(), AGAIN);
+          this.#retry = setTimeout(() => this.hasRoom(), AGAIN);
           this.#tell({ cause: 'full', why: words(error) });
           return;
         }
+        this.#losses = 0;
         this.#settle(given);
         this.#tell(null);
       }
@@ -442,10 +491,27 @@ export class StoredJournal {
     console.warn(`kubetab: the cluster is not kept for the next visit: ${String(error)}`);
   }
 
-  /** The database is closed, and with it the transaction that is under way. Entries that are gone cannot be written again. */
+  /**
+   * Begins to write everything into a database that is opened anew, in place of what may be left of it.
+   *
+   * @returns false when it is not all here, or that has been tried often enough
+   */
+  #again(): boolean {
+    if (this.#stopped || !this.#all || this.#losses === MOST_LOSSES) return false;
+    this.#losses++;
+    this.#tell({ cause: 'lost', why: DELETED });
+    this.#database = this.#open();
+    this.#count([]);
+    const all = [...this.#all].map(([name, record]) => ({ name, record, superseded: [] }));
+    this.#waiting = all.length > 0 ? [{ forget: this.#base }, ...all] : [];
+    this.#begin();
+    return true;
+  }
+
+  /** The database is closed, and with it the transaction that is under way. */
   #deleted(): void {
     this.stop();
-    this.#tell({ cause: 'deleted', why: 'The database was deleted.' });
+    this.#tell({ cause: 'deleted', why: DELETED });
   }
 
   #tell(unkept: Unkept | null): void {
@@ -469,6 +535,9 @@ function checkSum(sum: NameSum, entries: Earlier['entries']): void {
   );
 }
 
+const NOTHING: Found = { settings: {}, from: null, entries: [] };
+const DELETED = 'The database was deleted.';
+
 type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;
 
 /** Somebody who waits until the first changes up to one are settled. */
@@ -489,6 +558,10 @@ const LONGEST = 5000;
 const AGAIN = 10_000;
 /** How many changes wait for room before they are settled. */
 const MOST = 1000;
+/** Up to how many bytes of a cluster are here, too. One of a thousand ConfigMaps has two million. */
+const MIRRORED = 32_000_000;
+/** How often one after the other a database is lost before it is given up. */
+const MOST_LOSSES = 3;
 
 /** How long what another engine keeps is waited for, in ms. */
 const PATIENCE = 3000;

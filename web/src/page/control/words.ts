@@ -178,7 +178,7 @@ export const english = {
     resetHere: 'Reset this cluster',
     stays: 'A visit begins with this cluster. It can be reset, and not deleted.',
     used: 'Another tab is in it. Close that tab, or go to another cluster there, then try again.',
-    full: 'The browser has no room for that. Delete a cluster that is no longer needed, then try again.',
+    full: 'The browser has no room for that, and nothing has been changed. Free some of the disk, or delete a cluster that is no longer needed, then try again.',
     failed: (why: string) => `The browser’s storage has refused: ${why}`,
   },
   bundles: {
@@ -222,13 +222,17 @@ export const english = {
     },
   },
   room: {
-    full: 'The browser has no room left. What happens in this cluster now waits in memory, and is lost with the last tab. Delete a cluster that is no longer needed: then it is kept.',
+    /** @param others whether there are other clusters */
+    full: (others: boolean) =>
+      `The browser has no room left. What happens in this cluster now waits in memory, and is lost with the last tab. ${others ? 'Delete a cluster that is no longer needed: then it is kept.' : 'Free some of the disk: then it is kept. Or save the cluster as a file.'}`,
     failed: (why: string) =>
       `The browser’s storage cannot be used: ${why} What happens in this cluster now is not kept.`,
-    low: (free: string) =>
-      `The browser has ${free} left for this site. Delete a cluster that is no longer needed, before there is no room to keep what you do.`,
+    low: (free: string, others: boolean) =>
+      `The browser has ${free} left for this site. ${others ? 'Delete a cluster that is no longer needed' : 'Free some of the disk, or save the cluster as a file'}, before there is no room to keep what you do.`,
     deleted:
       'What this browser kept of the cluster has been deleted, perhaps with the data of this site. The cluster goes on, and is lost with the last tab. Save it as a file to keep it.',
+    whole:
+      'What this browser kept of the cluster was deleted, perhaps with the data of this site. All of the cluster was still in memory, and is kept again.',
     again: 'There is room again. Everything in this cluster is kept.',
     evicted:
       'The browser has deleted what it kept of this cluster, as browsers do when the disk is nearly full. The cluster has begun anew.',

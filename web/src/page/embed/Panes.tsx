@@ -51,7 +51,6 @@ export function Panes({ panes, hasBar }: PanesProps) {
         </header>
       )}
       <main class="embed-panes">
-        <NoticeLine />
         <Boundary>
           <EngineTrouble />
         </Boundary>
@@ -64,6 +63,7 @@ export function Panes({ panes, hasBar }: PanesProps) {
           );
         })}
       </main>
+      <NoticeLine />
     </>
   );
 }

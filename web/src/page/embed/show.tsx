@@ -1,9 +1,9 @@
-import { render } from 'preact';
 import { followClock } from '../control/clock';
 import { shareIdentity } from '../control/terminal-identity';
 import { offerDeveloper } from '../developer';
 import { openCluster, untilReady } from '../engine/cluster';
 import { followFirstMoments } from '../engine/first-moments';
+import { draw } from '../frame/draw';
 import { Page } from '../frame/page/Page';
 import { openLanguage } from '../language/language';
 import { followLog } from '../requests/log';
@@ -41,12 +41,10 @@ export async function showEmbedded(): Promise<void> {
     void import('../control/settings/address').then(({ followAddress }) => followAddress());
   if (query.has('bundle')) void tellOfBundle();
   await openLanguage();
-  const root = document.getElementById('page');
-  if (!root) return;
   const names = query.get('panes') ?? '';
   const panes = names.split(',').filter(isEmbedPane);
   document.documentElement.dataset.panes = panes.join(',');
-  render(panes.length > 0 ? <Panes panes={panes} hasBar={!frame.isAsked} /> : <Page />, root);
+  draw(panes.length > 0 ? <Panes panes={panes} hasBar={!frame.isAsked} /> : <Page />);
 }
 
 async function tellOfBundle(): Promise<void> {

@@ -34,6 +34,8 @@ export const notice = signal<Notice | null>(null);
 export interface Notice {
   /** Asked whenever it is shown: the language may have changed meanwhile. */
   readonly text: () => string;
+  /** It tells of a success only: it goes when the user goes on working. */
+  readonly passes?: boolean;
   readonly action?: { readonly label: () => string; readonly run: () => void };
 }
 

@@ -51,6 +51,10 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     '上游的控制器，以模拟的制备器代替其卷插件',
   ],
   [
+    /^a cloud-controller-manager's, with a cloud of ours: load balancers have addresses of (.+)$/,
+    'cloud-controller-manager 的控制器，云由我们的代码模拟：负载均衡器的地址取自 $1',
+  ],
+  [
     /^ours around upstream's authority and rules: upstream's reads the CA from files$/,
     '在上游的签发与规则之外由我们的代码包装：上游的从文件读取 CA',
   ],

@@ -4,12 +4,14 @@ import { clusterHere, hasPane, isEmbedded, scope } from '../../engine/here';
 import { tabStorage } from '../../engine/storage';
 import { go } from '../../frame/route';
 import { words } from '../words';
-import { ENGINE_PATH } from './room';
 
 /*
  * What has become of a cluster that this build has not made: of the file that it was opened from, or of what another build
  * of the page has kept. The visitor is told at once; the settings of the engine have it, too.
  */
+
+/** Where the settings of the engine are, below `#settings`, with what is to be said of its start. */
+export const ENGINE_PATH = '/engine';
 
 const KEY = `kubetab.opened ${scope.pathname}`;
 /** What a file says of itself is anybody's. */
@@ -43,7 +45,7 @@ function whatIsTold(opened: Opened | null): Notice | null {
     return isEmbedded ? { text: () => words.bundles.refused(notKept) } : null;
   }
   const count = leftOut?.length ?? 0;
-  if (count === 0) return opened && { text: () => fateOf(opened) };
+  if (count === 0) return opened && { text: () => fateOf(opened), passes: true };
   return {
     text: () => words.bundles.leftOut(opened ? fateOf(opened) : '', count),
     ...(hasPane('settings') && {

@@ -72,6 +72,7 @@ export async function fill(name: Prepared): Promise<void> {
   const isWhole = preparing.value?.failures.length === 0;
   notice.value = {
     text: () => outcome(name, isWhole),
+    passes: isWhole,
     action: {
       label: () => words.prepared.show,
       run: () => {

@@ -1,14 +1,16 @@
 import { effect, untracked } from '@preact/signals';
 import { engineState, type Notice, notice } from '../../engine/cluster';
+import { clusterHere } from '../../engine/here';
 import { go } from '../../frame/route';
 import { bytes } from '../../parts/format';
 import { words } from '../words';
+import { saveBundle, told } from './bundles';
+import { stored } from './clusters';
+import { ENGINE_PATH } from './opened';
 import { askInTime, isEvicted } from './stay';
 
 /** Where the list of clusters is, below `#settings`. */
 export const CLUSTERS_PATH = '/clusters';
-/** Where the settings of the engine are there, with what is to be said of its start. */
-export const ENGINE_PATH = '/engine';
 
 /** With less than this the browser is nearly full, in bytes: some clusters, or the module with its snapshot. */
 const LITTLE = 50_000_000;
@@ -23,6 +25,18 @@ const showClusters = {
   },
 };
 
+/** What is in the file is all that there may be soon. */
+const save = {
+  label: () => words.bundles.save,
+  run: () => told(saveBundle(true)),
+};
+
+/** Whether there is another cluster, which can make room. */
+async function hasOthers(): Promise<boolean> {
+  const all = await stored.list().catch(() => []);
+  return all.some(({ name }) => name !== clusterHere);
+}
+
 /** Tells, before anything is lost, when what happens is not kept, or soon will not be. To be called once. */
 export function followRoom(): void {
   let last: string | null = null;
@@ -33,7 +47,10 @@ export function followRoom(): void {
   };
   effect(() => {
     const state = engineState.value;
-    if (state?.phase !== 'ready') return;
+    if (state?.phase !== 'ready') {
+      last = null;
+      return;
+    }
     const { unkept, run } = state;
     untracked(() => {
       const now = unkept?.cause ?? (run.notKept === null ? null : 'notKept');
@@ -41,15 +58,22 @@ export function followRoom(): void {
       const before = last;
       last = now;
       if (unkept?.cause === 'full') {
-        tell({ text: () => words.room.full, action: showClusters });
+        void hasOthers().then((others) => {
+          if (last === 'full')
+            tell({ text: () => words.room.full(others), action: others ? showClusters : save });
+        });
+      } else if (unkept?.cause === 'lost') {
+        // It takes a moment; what comes of it is told.
       } else if (unkept?.cause === 'deleted') {
-        tell({ text: () => words.room.deleted, action: showClusters });
+        tell({ text: () => words.room.deleted, action: save });
       } else if (unkept) {
-        tell({ text: () => words.room.failed(sentence(unkept.why)), action: showClusters });
+        tell({ text: () => words.room.failed(sentence(unkept.why)), action: save });
       } else if (now === 'notKept') {
         tell({ text: () => words.room.notKept, action: showWhy });
       } else if (before === 'full') {
-        tell({ text: () => words.room.again });
+        tell({ text: () => words.room.again, passes: true });
+      } else if (before === 'lost') {
+        tell({ text: () => words.room.whole, passes: true });
       } else if (notice.value === mine) {
         notice.value = null;
       }
@@ -73,7 +97,11 @@ async function look(): Promise<void> {
     isTold = false;
   } else if (!isTold && !notice.value) {
     isTold = true;
-    notice.value = { text: () => words.room.low(bytes(free)), action: showClusters };
+    const others = await hasOthers();
+    notice.value = {
+      text: () => words.room.low(bytes(free), others),
+      action: others ? showClusters : save,
+    };
   }
 }
 

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Offer } from '../../../answers/wasm';
 import { engineState, forgetOtherBuilds } from '../../engine/cluster';
 import { words as engineWords } from '../../engine/words';
-import { ENGINE_PATH } from '../clusters/room';
+import { ENGINE_PATH } from '../clusters/opened';
 import { words } from '../words';
 import { change, draft, followSettings, offer } from './engine-settings';
 import { FeatureGates } from './FeatureGates';

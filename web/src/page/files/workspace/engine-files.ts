@@ -148,6 +148,19 @@ export function sharedWithTerminal(kept: Storage, others: OtherFiles): Storage {
         removing.delete(path);
       }
     },
+    onLost(save) {
+      /** The engine has them. */
+      const saveOthers = async () => {
+        for (const path of await listed('', new AbortController().signal)) {
+          const bytes = (await fileOf(path))?.bytes;
+          if (bytes && textOf(path, bytes) === null) await others.save(path, bytes);
+        }
+      };
+      kept.onLost?.(() => {
+        save();
+        void saveOthers().catch(() => undefined); // as long as there is an engine, they are there
+      });
+    },
     follow(by) {
       editor = by;
       let stop: AbortController | null = null;

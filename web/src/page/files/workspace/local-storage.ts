@@ -1,3 +1,4 @@
+import { unlessClosed } from '../../../engine/journal/database';
 import { clusterHere } from '../../engine/here';
 import type { Storage } from './workspace';
 import {
@@ -17,26 +18,46 @@ export interface OtherFiles {
 }
 
 let database: Promise<WorkspaceDatabase> | null = null;
+let saveAgain: () => void = () => undefined;
 
 function open(): Promise<WorkspaceDatabase> {
-  database ??= openWorkspaceDatabase(workspaceOf(clusterHere));
+  database ??= openWorkspaceDatabase(workspaceOf(clusterHere), () => {
+    database = null;
+    saveAgain();
+  });
   return database;
+}
+
+/** What is being done while the browser deletes the database is done in the next one. */
+async function kept<T>(done: (database: WorkspaceDatabase) => Promise<T>): Promise<T> {
+  for (;;) {
+    const opened = open();
+    const database = await opened;
+    try {
+      return await unlessClosed(database, done(database));
+    } catch (error) {
+      if (opened === open()) throw error;
+    }
+  }
 }
 
 /** Files of this tab's cluster, in the browser's own database: they stay when it is reset or the tab is closed. */
 export function localStorageOfFiles(): Storage {
   return {
-    load: async () => (await open()).getAll(FILES),
-    save: async (file) => void (await (await open()).put(FILES, file)),
-    remove: async (path) => (await open()).delete(FILES, path),
+    load: () => kept((database) => database.getAll(FILES)),
+    save: (file) => kept(async (database) => void (await database.put(FILES, file))),
+    remove: (path) => kept((database) => database.delete(FILES, path)),
+    onLost: (save) => {
+      saveAgain = save;
+    },
   };
 }
 
 export function localStorageOfOthers(): OtherFiles {
   return {
-    paths: async () => (await open()).getAllKeys(OTHERS),
-    read: async (path) => (await open()).get(OTHERS, path),
-    save: async (path, bytes) => void (await (await open()).put(OTHERS, bytes, path)),
-    remove: async (path) => (await open()).delete(OTHERS, path),
+    paths: () => kept((database) => database.getAllKeys(OTHERS)),
+    read: (path) => kept((database) => database.get(OTHERS, path)),
+    save: (path, bytes) => kept(async (database) => void (await database.put(OTHERS, bytes, path))),
+    remove: (path) => kept((database) => database.delete(OTHERS, path)),
   };
 }

@@ -1,5 +1,6 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import { suffixOf } from '../../../client/cluster-names';
+import { patiently } from '../../../engine/journal/database';
 import { scope } from '../../engine/here';
 import { nameHere } from '../../engine/name-here';
 import type { WorkspaceFile } from './workspace';
@@ -24,13 +25,20 @@ export function workspaceOf(cluster: string): string {
   return suffix ? `${DATABASE} ${scope.pathname}${suffix}` : nameHere(DATABASE);
 }
 
-export async function openWorkspaceDatabase(name: string): Promise<WorkspaceDatabase> {
-  const database = await openDB<Workspace>(name, 2, {
-    upgrade: (made, before) => {
-      if (before < 1) made.createObjectStore(FILES, { keyPath: 'path' });
-      made.createObjectStore(OTHERS);
-    },
-  });
+/** @param onLost called when the browser has deleted it, as it does with the data of a site; not when a page deletes it */
+export async function openWorkspaceDatabase(
+  name: string,
+  onLost: () => void = () => undefined,
+): Promise<WorkspaceDatabase> {
+  const database = await patiently(() =>
+    openDB<Workspace>(name, 2, {
+      upgrade: (made, before) => {
+        if (before < 1) made.createObjectStore(FILES, { keyPath: 'path' });
+        made.createObjectStore(OTHERS);
+      },
+      terminated: onLost,
+    }),
+  );
   // A later version of the page in another tab shall not wait for this one, nor whoever deletes it.
   database.onversionchange = () => database.close();
   return database;

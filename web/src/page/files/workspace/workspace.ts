@@ -15,6 +15,8 @@ export interface Storage {
   remove(path: string): Promise<void>;
   /** Has an editor show what something else has changed. */
   follow?(editor: Editor): void;
+  /** The browser has deleted all of them: who has them saves them again. */
+  onLost?(save: () => void): void;
 }
 
 /** What shows the files of a storage, and has them changed. */
@@ -81,6 +83,9 @@ export async function openWorkspace(
     refused: (why) => {
       refused.value = why;
     },
+  });
+  from.onLost?.(() => {
+    for (const { path } of files.value) void keep(path);
   });
   const first = files.value.find(({ path }) => path === samples[0]?.path) ?? files.value[0];
   if (before) openAgain(before);

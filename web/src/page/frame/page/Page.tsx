@@ -91,7 +91,6 @@ export function Page() {
       <Boundary>
         <Header />
       </Boundary>
-      <NoticeLine />
       <main
         class="frame"
         data-view={view === 'files' && path === LIST ? 'file-list' : view}
@@ -114,9 +113,14 @@ export function Page() {
         <Boundary>
           <RequestsDrawer />
         </Boundary>
+        <NoticeLine />
       </main>
-      <PhoneTabs />
-      <Announcer />
+      <Boundary>
+        <PhoneTabs />
+      </Boundary>
+      <Boundary>
+        <Announcer />
+      </Boundary>
       {paletteOpen.value && <Palette />}
       {sharing.value && <ShareDialog />}
       {receiving.value !== null && <ReceiveDialog key={receiving.value} />}

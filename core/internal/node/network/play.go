@@ -1,0 +1,59 @@
+package network
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// play lets a handler answer a request, without a connection.
+func play(h http.Handler, r *http.Request, from string) (response *http.Response, err error) {
+	defer func() {
+		if aborted := recover(); aborted == http.ErrAbortHandler {
+			response, err = nil, fmt.Errorf("read tcp %s: connection reset by peer", r.URL.Host)
+		} else if aborted != nil {
+			panic(aborted)
+		}
+	}()
+	in := r.Clone(r.Context())
+	in.RequestURI = r.URL.RequestURI()
+	in.RemoteAddr = net.JoinHostPort(from, clientPort)
+	if in.Host == "" {
+		in.Host = r.URL.Host
+	}
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	if r.URL.Scheme == "https" {
+		in.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: r.URL.Hostname()}
+	}
+	w := &answer{header: http.Header{}}
+	h.ServeHTTP(w, in)
+	w.WriteHeader(http.StatusOK)
+	return &http.Response{
+		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+// answer collects what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header { return a.header }
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
