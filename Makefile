@@ -59,8 +59,8 @@ URL    ?=
 TOKEN  ?=
 # Kind of static host: see docs/hosting.md.
 TARGET ?= plain
-# Origins of other sites that ?bundle= may name.
-BUNDLE_FROM ?=
+# Origins of other sites that the page may fetch files from, instead of those in web/headers/fetch-from.json.
+# FETCH_FROM =
 # Folder of the module that tests run.
 ENGINE ?= build/wasm
 # What a target needs to have been built; nothing where BUILT says that it is.
@@ -176,7 +176,7 @@ page: setup wasm ## build web/dist, the page with the module beside it
 
 .PHONY: site
 site: setup wasm ## lay out build/site/TARGET for static hosts, TARGET=plain, pages or worker: see docs/hosting.md
-	@scripts/step "lay out the page for a static host ($(TARGET))" env KUBETAB_BROTLI=$(BROTLI) KUBETAB_TARGET="$(TARGET)" KUBETAB_BUNDLE_FROM="$(BUNDLE_FROM)" npm run --silent build -w web
+	@scripts/step "lay out the page for a static host ($(TARGET))" env KUBETAB_BROTLI=$(BROTLI) KUBETAB_TARGET="$(TARGET)" $(if $(filter undefined,$(origin FETCH_FROM)),,KUBETAB_FETCH_FROM="$(FETCH_FROM)") npm run --silent build -w web
 
 .PHONY: build
 build: setup native page ## build everything, with .br and .gz variants for a web server

@@ -28,9 +28,9 @@ import (
 //
 // Safe for concurrent use.
 type Site struct {
-	dir        string
-	api        string
-	bundleFrom []string
+	dir       string
+	api       string
+	fetchFrom []string
 }
 
 // apiPaths are the roots of what a Kubernetes API server serves, as the service worker of the page claims them.
@@ -38,9 +38,9 @@ var apiPaths = []string{"/api", "/apis", "/openapi", "/openid", "/.well-known/op
 	"/healthz", "/livez", "/readyz", "/metrics"}
 
 // NewSite returns the site in the folder dir; api is the address of the API, named in the answer to those who look for
-// it here. bundleFrom are origins of other sites from which the page may fetch a bundle, as [headers.CheckOrigin] takes
+// it here. fetchFrom are origins of other sites from which the page may fetch a bundle, as [headers.CheckOrigin] takes
 // them. Errors: dir is no folder that can be opened, or has no index.html.
-func NewSite(dir, api string, bundleFrom ...string) (*Site, error) {
+func NewSite(dir, api string, fetchFrom ...string) (*Site, error) {
 	const advice = "run make build, or give another with --static DIR"
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func NewSite(dir, api string, bundleFrom ...string) (*Site, error) {
 	if _, err := root.Stat("index.html"); err != nil {
 		return nil, fmt.Errorf("page folder %s: no index.html in it: %s", dir, advice)
 	}
-	return &Site{dir: dir, api: api, bundleFrom: bundleFrom}, nil
+	return &Site{dir: dir, api: api, fetchFrom: fetchFrom}, nil
 }
 
 // ServeHTTP implements [http.Handler].
@@ -134,7 +134,7 @@ func (s *Site) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, 
 	}
 	file, info := files[chosen.name], infos[chosen.name]
 
-	headers.Set(header, name, s.bundleFrom...)
+	headers.Set(header, name, s.fetchFrom...)
 	// Size and time of the change, and the coding: a coding is another representation and needs a tag of its own.
 	header.Set("ETag", fmt.Sprintf(`"%x-%x-%s"`, info.Size(), info.ModTime().UnixNano(), chosen.name))
 	if chosen.name != "identity" {

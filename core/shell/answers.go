@@ -51,3 +51,9 @@ type Script struct {
 	Name string `json:"name"` // as the command names the file
 	Text string `json:"text"`
 }
+
+// Download is a file of another site that the page shall fetch, for a command that waits.
+type Download struct {
+	Address string `json:"address"`
+	Most    int64  `json:"most"` // bytes
+}

@@ -21,6 +21,8 @@ import (
 //	POST   /kubetab/edits/{token}         {saved}
 //	GET    /kubetab/scripts/{token}       {name, text}, for one; {token}/end ends with the command that waits
 //	POST   /kubetab/scripts/{token}       {stdout, stderr, code}: what it has printed, and with a code its end
+//	GET    /kubetab/downloads/{token}     {address, most}, for one
+//	POST   /kubetab/downloads/{token}     the file, with ?status=STATUS&type=CONTENT-TYPE, or ?why=REASON and nothing
 //	GET, PUT /kubetab/kubeconfig          the terminal's kubeconfig, as it outlives the engine
 //	GET, PUT /kubetab/identity            {context, user, groups}; ?watch=1 for a line at each change
 //
@@ -28,7 +30,7 @@ import (
 // number 7373, a kind, and fields in base64: history (a line that was entered),
 // edit (a token and the path of a file to edit: answer with a POST to
 // /kubetab/edits), edited (a token that nobody waits for any more), script (a
-// token: see /kubetab/scripts).
+// token: see /kubetab/scripts), download (a token: see /kubetab/downloads).
 //
 // A request with credentials is refused: the page has none and needs none, so
 // the request is another client's.
@@ -48,6 +50,8 @@ func (s *Shell) Handler() http.Handler {
 	mux.HandleFunc("GET /kubetab/scripts/{token}", s.withScript(s.takeScript))
 	mux.HandleFunc("GET /kubetab/scripts/{token}/end", s.withScript(s.followCommand))
 	mux.HandleFunc("POST /kubetab/scripts/{token}", s.withScript(s.printScript))
+	mux.HandleFunc("GET /kubetab/downloads/{token}", s.takeDownload)
+	mux.HandleFunc("POST /kubetab/downloads/{token}", s.finishDownload)
 	mux.HandleFunc("GET /kubetab/kubeconfig", s.getKubeconfig)
 	mux.HandleFunc("PUT /kubetab/kubeconfig", s.putKubeconfig)
 	mux.HandleFunc("GET /kubetab/identity", s.getIdentity)

@@ -32,7 +32,21 @@ func (s *Shell) hook() {
 	editor.LaunchHook = s.LaunchEditor
 	portforward.Context, proxy.Context = kubectl.Context, kubectl.Context
 	exec.Programs = processes{s.disk()}
-	http.DefaultTransport.(*http.Transport).DialContext = dial // of kubectl apply -f https://...
+	http.DefaultTransport.(*http.Transport).DialContext = dial
+	http.DefaultClient.Transport = outOfTab{s} // of kubectl apply -f https://...
+}
+
+// outOfTab sends the requests of http.DefaultClient, by which kubectl reads -f https://...: to other sites by the page of the
+// command's terminal, and otherwise as ever.
+type outOfTab struct{ shell *Shell }
+
+func (o outOfTab) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := kubectl.Context()
+	id, _ := ctx.Value(terminalKey{}).(string)
+	if response, err := o.shell.web(ctx, r, id); response != nil || err != nil {
+		return response, err
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // processes runs diff, the one program that kubectl starts.

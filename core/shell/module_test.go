@@ -146,24 +146,31 @@ func seesRequest(t *testing.T, url, pattern string) {
 // edit waits until a command asks for an editor.
 func edit(t *testing.T, s *seat) (token, path string) {
 	t.Helper()
-	message := regexp.MustCompile(`\x1b\]7373;edit;([^;]*);([^\a]*)\a`)
+	fields := hears(t, s, "edit")
+	return fields[0], fields[1]
+}
+
+// hears waits until the shell tells the page something of a kind, and returns its fields.
+func hears(t *testing.T, s *seat, kind string) (fields []string) {
+	t.Helper()
+	message := regexp.MustCompile(`\x1b\]7373;` + kind + `;([^\a]*)\a`)
 	limit := time.After(patience)
 	for text := ""; ; {
 		if m := message.FindStringSubmatch(text); m != nil {
-			for i, field := range []*string{&token, &path} {
-				b, err := base64.StdEncoding.DecodeString(m[i+1])
+			for field := range strings.SplitSeq(m[1], ";") {
+				b, err := base64.StdEncoding.DecodeString(field)
 				if err != nil {
 					t.Fatal(err)
 				}
-				*field = string(b)
+				fields = append(fields, string(b))
 			}
-			return token, path
+			return fields
 		}
 		select {
 		case b := <-s.out:
 			text += string(b)
 		case <-limit:
-			t.Fatalf("%q asks for no editor", text)
+			t.Fatalf("%q is no message of the kind %s", text, kind)
 		}
 	}
 }

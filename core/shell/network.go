@@ -21,8 +21,8 @@ var serviceNames = map[string]bool{
 
 // RoundTrip sends a request of curl: to the cluster at its address or, as from
 // inside of a Pod, at its Service, and to what listens in the process, such as
-// kubectl proxy. What nodes and load balancers show outside of the cluster is reached, too. The page's list of requests
-// says that it is the terminal's.
+// kubectl proxy. What nodes and load balancers show outside of the cluster is reached, too, and what the
+// page can fetch of other sites. The page's list of requests says that it is the terminal's.
 func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Kubetab-Client", requestlog.FromTerminal)
@@ -47,6 +47,9 @@ func (k *session) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	if !isServer {
+		if response, err := k.shell.web(r.Context(), r, k.id); response != nil || err != nil {
+			return response, err
+		}
 		r.Close = true // what listens in the process, such as kubectl proxy, is to end when it no longer does
 	}
 	return k.shell.cluster.Client().RoundTrip(r)

@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,7 +63,7 @@ func (k *session) kubectl(c *coreutils.Call) int {
 		return k.script(&run, file, file, rest)
 	}
 	defer asking(c)()
-	return k.shell.cluster.Run(c, kubectl.Command{Args: args, Dir: c.Dir, Env: env, In: c.Stdin, Out: c.Stdout, Err: c.Stderr})
+	return k.shell.cluster.Run(context.WithValue(c, terminalKey{}, k.id), kubectl.Command{Args: args, Dir: c.Dir, Env: env, In: c.Stdin, Out: c.Stdout, Err: c.Stderr})
 }
 
 // bash runs -c and files; a shell within the shell would add nothing.

@@ -2,12 +2,10 @@ package shell_test
 
 import (
 	"context"
-	"encoding/base64"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,31 +22,16 @@ type page struct {
 // takes waits until the terminal asks for a script, takes it, and waits for the command's end.
 func takes(t *testing.T, s *seat, url, wanted string) *page {
 	t.Helper()
-	message := regexp.MustCompile(`\x1b\]7373;script;([^\a]*)\a`)
-	limit := time.After(patience)
-	for text := ""; ; {
-		if m := message.FindStringSubmatch(text); m != nil {
-			token, err := base64.StdEncoding.DecodeString(m[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := &page{t: t, way: url + "/kubetab/scripts/" + string(token), ended: make(chan struct{})}
-			if code, answer := ask(t, http.MethodGet, p.way, ""); code != http.StatusOK || strings.TrimSpace(answer) != wanted {
-				t.Fatalf("the script: %d %s", code, answer)
-			}
-			if code, _ := ask(t, http.MethodGet, p.way, ""); code != http.StatusConflict {
-				t.Errorf("another page that takes it: %d", code)
-			}
-			p.follow()
-			return p
-		}
-		select {
-		case b := <-s.out:
-			text += string(b)
-		case <-limit:
-			t.Fatalf("%q asks for no script", text)
-		}
+	token := hears(t, s, "script")[0]
+	p := &page{t: t, way: url + "/kubetab/scripts/" + token, ended: make(chan struct{})}
+	if code, answer := ask(t, http.MethodGet, p.way, ""); code != http.StatusOK || strings.TrimSpace(answer) != wanted {
+		t.Fatalf("the script: %d %s", code, answer)
 	}
+	if code, _ := ask(t, http.MethodGet, p.way, ""); code != http.StatusConflict {
+		t.Errorf("another page that takes it: %d", code)
+	}
+	p.follow()
+	return p
 }
 
 func (p *page) follow() {

@@ -59,6 +59,7 @@ type Shell struct {
 	terminals map[string]*terminal // by id
 	edits     map[string]*edit     // by token
 	scripts   map[string]*script   // by token
+	downloads map[string]*download // by token
 	sessions  map[string]*named    // by name
 	lines     int                  // that named sessions were asked for so far
 }
@@ -76,7 +77,7 @@ func New(config Config) (*Shell, error) {
 	s := &Shell{
 		config: config, cluster: cluster, served: make(chan struct{}),
 		server:    &http.Server{Handler: cluster.Serve(config.API), ErrorLog: log.New(discard{}, "", 0)},
-		terminals: map[string]*terminal{}, edits: map[string]*edit{}, scripts: map[string]*script{}, sessions: map[string]*named{},
+		terminals: map[string]*terminal{}, edits: map[string]*edit{}, scripts: map[string]*script{}, downloads: map[string]*download{}, sessions: map[string]*named{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }

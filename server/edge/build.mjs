@@ -22,7 +22,7 @@ run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', wasm, './server/edge'],
 copyFileSync(join(here, 'worker.mjs'), join(folder, 'worker.mjs'));
 
 // The rules of web/headers, as a module that reads no file.
-const rules = JSON.stringify(rulesWith(originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '')), null, 2);
+const rules = JSON.stringify(rulesWith(originsIn(process.env.KUBETAB_FETCH_FROM)), null, 2);
 writeFileSync(
   join(folder, 'headers.mjs'),
   `const rules = ${rules}.map(({ files, headers }) => ({ files: new RegExp(files), headers }));

@@ -4,7 +4,9 @@
 //   KUBETAB_BROTLI   brotli quality for module and snapshot, 1 to 11; 0 = compress nothing (default 9)
 //   KUBETAB_TARGET   kind of static host; lays out build/site/<kind> instead of web/dist. See docs/hosting.md. Of two kinds with
 //                    the same files, "plain pages", the page is built once
-//   KUBETAB_BUNDLE_FROM   origins of other sites that ?bundle= may name. See docs/hosting.md
+//   KUBETAB_FETCH_FROM
+//                    origins of other sites that the page may fetch files from (default: those of web/headers/fetch-from.json).
+//                    See docs/hosting.md
 //   KUBETAB_WASM     folder that holds kubetab.wasm, kubetab.snapshot and wasm_exec.js (default build/wasm)
 //
 // The two are compressed once: the variants are kept in build/web under their hashes and copied from there.
@@ -47,7 +49,7 @@ const folderOf = (name) => join(root, 'build/site', name);
 const dist = target ? folderOf(target) : join(web, 'dist');
 const wasmDir = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
 const kept = join(root, 'build/web');
-const bundleFrom = originsIn(process.env.KUBETAB_BUNDLE_FROM ?? '');
+const fetchFrom = originsIn(process.env.KUBETAB_FETCH_FROM);
 const quality = Number(process.env.KUBETAB_BROTLI ?? 9);
 // Of the module. 9 takes four times as long as 6 and saves 2 %, of what only a browser without brotli asks for.
 const gzipLevel = quality === 11 ? 9 : 6;
@@ -157,7 +159,7 @@ async function finish(folder, name) {
     const names = (await list(folder)).filter((file) => !isVariant(file));
     // One that is too large lies there as its variants alone, and is asked for by its own name.
     if (!isPacked) names.push(...prepared.map(({ info }) => info.url));
-    await writeFile(join(folder, '_headers'), headersFile([...new Set(names)], bundleFrom));
+    await writeFile(join(folder, '_headers'), headersFile([...new Set(names)], fetchFrom));
   }
   const faults = layout ? await faultsOf(folder, layout) : [];
   if (faults.length > 0) fail(faults.join('\nweb: '));
@@ -219,7 +221,7 @@ async function addPolicy(name) {
   const text = await readFile(path, 'utf8');
   const changed = text.replace(
     '<meta charset="utf-8" />',
-    (first) => `${first}\n    ${metaPolicy(name, bundleFrom)}`,
+    (first) => `${first}\n    ${metaPolicy(name, fetchFrom)}`,
   );
   if (changed === text) fail(`${name} has no place for its content security policy.`);
   await writeFile(path, changed);

@@ -18,6 +18,18 @@ import (
 //go:embed headers.json
 var source []byte
 
+//go:embed fetch-from.json
+var usual []byte
+
+// FetchFrom returns the origins of other sites that a host which says nothing lets the page fetch from: the one with the
+// manifests of Kubernetes' documentation.
+func FetchFrom() (origins []string) {
+	if err := json.Unmarshal(usual, &origins); err != nil {
+		panic(err) // broken build: a test parses the file
+	}
+	return origins
+}
+
 type rule struct {
 	files   *regexp.Regexp
 	headers map[string]string
@@ -44,11 +56,11 @@ func parse(source []byte) []rule {
 // content type is that of the file itself, whatever the content coding of the answer. The name of the page is index.html.
 // An error, which is no file of the page, has the name "".
 //
-// bundleFrom are the origins of other sites from which the page may fetch a bundle; [CheckOrigin] accepts each. Nothing
-// but the page itself asks them.
+// fetchFrom are the origins of other sites from which the page may fetch files: bundles, and what a command of its terminal asks
+// for. [CheckOrigin] accepts each. Nothing but the page itself asks them.
 //
 // Content-Encoding, Vary, ETag and Content-Length are the server's.
-func Set(h http.Header, name string, bundleFrom ...string) {
+func Set(h http.Header, name string, fetchFrom ...string) {
 	for _, r := range rules {
 		if !r.files.MatchString(name) {
 			continue
@@ -61,8 +73,8 @@ func Set(h http.Header, name string, bundleFrom ...string) {
 			}
 		}
 	}
-	if name == "index.html" && len(bundleFrom) > 0 {
-		h.Set(policy, strings.Replace(h.Get(policy), ownSite, ownSite+" "+strings.Join(bundleFrom, " "), 1))
+	if name == "index.html" && len(fetchFrom) > 0 {
+		h.Set(policy, strings.Replace(h.Get(policy), ownSite, ownSite+" "+strings.Join(fetchFrom, " "), 1))
 	}
 }
 

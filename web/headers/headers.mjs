@@ -7,13 +7,16 @@ const ORIGIN =
   /^https?:\/\/([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$/;
 
 /**
- * The origins in a list with spaces or commas between them, for `bundleFrom` below: other sites from which the page may fetch
- * a bundle.
+ * The origins in a list with spaces or commas between them, for `fetchFrom` below: other sites from which the page may fetch
+ * files. Without a list, those of fetch-from.json.
  *
- * @param {string} list
+ * @param {string} [list]
  * @throws {Error} for what is no origin
  */
 export function originsIn(list) {
+  if (list === undefined) {
+    return JSON.parse(readFileSync(new URL('fetch-from.json', import.meta.url), 'utf8'));
+  }
   const origins = list.split(/[\s,]+/).filter(Boolean);
   for (const each of origins) {
     if (!ORIGIN.test(each)) {
@@ -28,25 +31,25 @@ export function originsIn(list) {
 /**
  * The rules of headers.json.
  *
- * @param {readonly string[]} [bundleFrom]
+ * @param {readonly string[]} [fetchFrom]
  * @returns {{files: string, headers: Record<string, string>}[]}
  */
-export function rulesWith(bundleFrom = []) {
-  if (bundleFrom.length === 0) return source;
+export function rulesWith(fetchFrom = []) {
+  if (fetchFrom.length === 0) return source;
   const policy = headersOf('index.html')['Content-Security-Policy'].replace(
     "connect-src 'self'",
-    (own) => [own, ...bundleFrom].join(' '),
+    (own) => [own, ...fetchFrom].join(' '),
   );
   return [...source, { files: '^index\\.html$', headers: { 'Content-Security-Policy': policy } }];
 }
 
 /**
  * @param {string} name a file's, relative to the folder of the page; `index.html` for the page, `` for an error
- * @param {readonly string[]} [bundleFrom]
+ * @param {readonly string[]} [fetchFrom]
  * @returns {Record<string, string>} headers and their values
  */
-export function headersOf(name, bundleFrom) {
-  const rules = rulesWith(bundleFrom).filter(({ files }) => new RegExp(files).test(name));
+export function headersOf(name, fetchFrom) {
+  const rules = rulesWith(fetchFrom).filter(({ files }) => new RegExp(files).test(name));
   const found = Object.assign({}, ...rules.map((rule) => rule.headers));
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== ''));
 }
@@ -56,10 +59,10 @@ export function headersOf(name, bundleFrom) {
  * frame-ancestors in a header alone.
  *
  * @param {string} name
- * @param {readonly string[]} [bundleFrom]
+ * @param {readonly string[]} [fetchFrom]
  */
-export function metaPolicy(name, bundleFrom) {
-  const policy = headersOf(name, bundleFrom)
+export function metaPolicy(name, fetchFrom) {
+  const policy = headersOf(name, fetchFrom)
     ['Content-Security-Policy'].split('; ')
     .filter((directive) => !directive.startsWith('frame-ancestors'))
     .join('; ');
@@ -71,15 +74,15 @@ export function metaPolicy(name, bundleFrom) {
  * file is under one path alone. The files of a folder are under one path, which leaves their content types to the host.
  *
  * @param {readonly string[]} names all files
- * @param {readonly string[]} [bundleFrom]
+ * @param {readonly string[]} [fetchFrom]
  * @throws {Error} when files of one folder have different headers
  */
-export function headersFile(names, bundleFrom) {
+export function headersFile(names, fetchFrom) {
   /** @type {Map<string, Record<string, string>>} */
   const paths = new Map();
   for (const name of names) {
     const [folder, ...below] = name.split('/');
-    const headers = headersOf(name, bundleFrom);
+    const headers = headersOf(name, fetchFrom);
     if (below.length > 0) {
       delete headers['Content-Type'];
       const path = `/${folder}/*`;

@@ -35,7 +35,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestBundleFrom(t *testing.T) {
+func TestFetchFrom(t *testing.T) {
 	h := http.Header{}
 	Set(h, "index.html", "https://a.example", "http://127.0.0.1:8081")
 	const want = "; connect-src 'self' https://a.example http://127.0.0.1:8081; "
@@ -49,6 +49,14 @@ func TestBundleFrom(t *testing.T) {
 		if !maps.EqualFunc(with, without, slices.Equal) {
 			t.Errorf("%s has %v", name, with)
 		}
+	}
+}
+
+// What is usual is one list for Go and for JavaScript.
+func TestFetchFromUsually(t *testing.T) {
+	origins := FetchFrom()
+	if !slices.Equal(origins, []string{"https://raw.githubusercontent.com"}) {
+		t.Errorf("files come from %q", origins)
 	}
 }
 

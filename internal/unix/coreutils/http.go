@@ -222,6 +222,7 @@ func wget(k *Call) int {
 		remote = hostOf(address)
 	}
 	if err != nil {
+		defer k.advise(err)
 		dns, text := Lost(err)
 		switch {
 		case dns:
@@ -229,7 +230,6 @@ func wget(k *Call) int {
 		case errors.Is(err, context.Canceled):
 			return k.Fail("download timed out")
 		}
-		defer k.advise(err)
 		if isPlain(err) {
 			return k.Fail("error getting response: wrong version number")
 		}

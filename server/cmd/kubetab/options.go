@@ -29,7 +29,8 @@ type options struct {
 	static       string
 
 	shareDir, shareTokenFile string
-	bundleFrom               []string
+	fetchFrom                []string
+	fetchFromGiven           bool
 
 	tlsSANs       []string
 	clientCAFile  string
@@ -68,7 +69,7 @@ func (o *options) add(f *pflag.FlagSet) {
 
 	f.StringVar(&o.shareDir, "share-dir", "", "`folder` in which what visitors of the page send each other by short links is kept; without one, links hold everything themselves")
 	f.StringVar(&o.shareTokenFile, "share-token-file", "", "`file` with the token with which DELETE /s/ID takes shared content down (default: nobody can)")
-	f.StringSliceVar(&o.bundleFrom, "bundle-from", nil, "`origins` of other sites, such as https://files.example, of which the page may open a file by ?bundle=ADDRESS")
+	f.StringSliceVar(&o.fetchFrom, "fetch-from", headers.FetchFrom(), "`origins` of other sites, such as https://files.example, that the page may fetch files from: for kubectl apply -f https://... in its terminal, and for ?bundle=ADDRESS")
 
 	f.StringVar(&o.certDir, "cert-dir", "", "`folder` in which CA, certificate, signing key and token are kept (default: keys in --data-dir, otherwise fresh each time)")
 	f.StringSliceVar(&o.tlsSANs, "tls-san", nil, "further host `names` or IP addresses for the serving certificate")
@@ -105,8 +106,8 @@ func (o *options) complete() error {
 		return errors.New("--share-dir without --http: it is for visitors of the page")
 	case o.shareTokenFile != "" && o.shareDir == "":
 		return errors.New("--share-token-file without --share-dir: say where shared content is kept")
-	case len(o.bundleFrom) > 0 && o.http == "":
-		return errors.New("--bundle-from without --http: it is for visitors of the page")
+	case o.fetchFromGiven && len(o.fetchFrom) > 0 && o.http == "":
+		return errors.New("--fetch-from without --http: it is for visitors of the page")
 	case o.auditPolicy != "" && o.auditLog == "":
 		return errors.New("--audit-policy without --audit-log: say where the events go")
 	case o.drainTime <= 0:
@@ -132,9 +133,9 @@ func (o *options) complete() error {
 			return fmt.Errorf("--tls-san %s: neither an IP address nor a host name", san)
 		}
 	}
-	for _, from := range o.bundleFrom {
+	for _, from := range o.fetchFrom {
 		if err := headers.CheckOrigin(from); err != nil {
-			return fmt.Errorf("--bundle-from: %w", err)
+			return fmt.Errorf("--fetch-from: %w", err)
 		}
 	}
 	return nil

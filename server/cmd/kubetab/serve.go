@@ -72,6 +72,7 @@ SIGTERM or Ctrl-C ends watches cleanly, lets requests under way finish, and exit
 // runServe serves with the flags of c, which o has read.
 func runServe(c *cobra.Command, o *options) error {
 	o.memoryLimitGiven = c.Flags().Changed("memory-limit")
+	o.fetchFromGiven = c.Flags().Changed("fetch-from")
 	if err := o.complete(); err != nil {
 		return usageError{err}
 	}
@@ -109,7 +110,7 @@ func serve(ctx context.Context, o options, flags *pflag.FlagSet, out io.Writer) 
 	defer front.API.Close() // a second close after Serve, with an error of no interest
 	address := server.ClientAddress(front.API)
 	if o.http != "" && (o.static != "" || o.staticGiven) {
-		site, err := server.NewSite(o.static, "https://"+address, o.bundleFrom...)
+		site, err := server.NewSite(o.static, "https://"+address, o.fetchFrom...)
 		if err != nil {
 			return err
 		}

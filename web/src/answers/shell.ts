@@ -65,3 +65,10 @@ export interface Script {
   name: string; // as the command names the file
   text: string;
 }
+/**
+ * Download is a file of another site that the page shall fetch, for a command that waits.
+ */
+export interface Download {
+  address: string;
+  most: number /* int64 */; // bytes
+}

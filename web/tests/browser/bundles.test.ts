@@ -351,7 +351,7 @@ test('from the page to the native server and back by a link, object by object', 
     () => objects(inPage),
     () => save('from-page.kubetab'),
   );
-  const native = await serve('--from', file, '--bundle-from', elsewhere);
+  const native = await serve('--from', file, '--fetch-from', elsewhere);
   expect(await objects(native.read)).toEqual(inTab);
 
   const path = join(folder, 'from-native.kubetab');

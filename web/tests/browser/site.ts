@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, normalize, relative, resolve } from 'node:path';
 import { inject } from 'vitest';
-import { headersOf } from '../../headers/headers.mjs';
+import { headersOf, originsIn } from '../../headers/headers.mjs';
 import { LARGE, SPARING } from './sparing';
 
 const web = resolve(import.meta.dirname, '../..');
@@ -87,7 +87,7 @@ export async function plain({
       .sort((a, b) => b.length - a.length);
     const path = asked.startsWith(folder) ? asked.slice(folder.length - 1) : folder;
     const file = join(dist, normalize(path === '/' ? '/index.html' : path));
-    for (const [name, value] of Object.entries(headersOf(relative(dist, file)))) {
+    for (const [name, value] of Object.entries(headersOf(relative(dist, file), originsIn()))) {
       response.setHeader(name, name === 'Content-Security-Policy' ? value + added : value);
     }
     // make profile: which functions of the module have been called.

@@ -194,13 +194,6 @@ test('a shell in a container', async () => {
   await run('echo back', /^back/m);
 });
 
-test('a file of the internet is not found, and what helps is said', async () => {
-  await run(
-    'kubectl apply -f https://k8s.io/pod.yaml',
-    /lookup\s+k8s\.io:\s+no\s+such\s+host:\s+only\s+the\s+cluster/,
-  );
-});
-
 test('a viewer is refused', async () => {
   await run(
     'kubectl --context kubetab-view delete deployment typed',
@@ -300,6 +293,50 @@ test('a history of long lines does not keep a terminal from being opened', async
   await other.keyboard.press('ArrowUp');
   await expect.poll(() => screen(other)).toBe('~ $ echo kept');
   await visitor.close();
+});
+
+test('a file of the documentation is applied from its address, and other sites are refused', async () => {
+  const asked: string[] = [];
+  await context.route('https://raw.githubusercontent.com/**', async (route) => {
+    asked.push(route.request().url());
+    const isThere = route.request().url().endsWith('/pods/simple-pod.yaml');
+    await route.fulfill({
+      status: isThere ? 200 : 404,
+      headers: { 'Access-Control-Allow-Origin': '*', 'Content-Type': 'text/plain' },
+      body: isThere
+        ? 'apiVersion: v1\nkind: Pod\nmetadata: {name: of-the-web}\nspec: {containers: [{name: a, image: nginx}]}\n'
+        : '404: Not Found',
+    });
+  });
+  await run(
+    'kubectl apply -f https://k8s.io/examples/pods/simple-pod.yaml',
+    /pod\/of-the-web created/,
+  );
+  await run(
+    'kubectl apply -f https://k8s.io/examples/none.yaml',
+    /error: unable to read URL "https:\/\/k8s\.io\/examples\/none\.yaml", server reporte\s?d 404 Not Found/,
+  );
+  const examples = 'https://raw.githubusercontent.com/kubernetes/website/main/content/en/examples/';
+  expect(asked).toEqual([`${examples}pods/simple-pod.yaml`, `${examples}none.yaml`]);
+
+  await type('clear; kubectl create -f https://files.example.org/a.yaml\n');
+  const words = async () => (await screen()).replace(/\s+/g, ''); // rows end within words
+  await expect
+    .poll(words)
+    .toContain(
+      'files.example.org:thehostofthispagedoesnotletitfetchfromthatsite.Pastethetextofthefile:kubectlapply-f-',
+    );
+  const refusals = complaints.splice(0);
+  expect(refusals.length).toBeGreaterThan(0);
+  for (const each of refusals) expect(each).toContain('Content Security Policy');
+
+  // What the terminal has told the page is told again after a reload.
+  await page.reload();
+  await ready(page);
+  await run('kubectl delete pod of-the-web --wait=false', /pod "of-the-web" deleted/);
+  expect(asked).toHaveLength(2);
+  expect(complaints.splice(0)).toEqual([]);
+  await context.unroute('https://raw.githubusercontent.com/**');
 });
 
 test('what is printed while a page is reloaded is there afterwards, and once', async () => {

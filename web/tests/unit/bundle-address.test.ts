@@ -1,9 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import {
-  fetchFile,
-  type NotFetched,
-  takeSource,
-} from '../../src/page/control/clusters/bundle-address';
+import { fetchFile, takeSource } from '../../src/page/control/clusters/bundle-address';
+import type { NotFetched } from '../../src/page/elsewhere/fetch';
 
 afterEach(() => {
   vi.useRealTimers();

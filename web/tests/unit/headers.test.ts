@@ -48,6 +48,8 @@ test('a host lets the page, and nothing else, open files of other sites', () => 
   for (const name of ['', 'sw.js', 'embed.html']) {
     expect(headersOf(name, origins)).toEqual(headersOf(name));
   }
+  expect(originsIn(undefined)).toEqual(['https://raw.githubusercontent.com']);
+  expect(originsIn('')).toEqual([]);
   for (const none of [
     '*',
     'a.example',

@@ -12,6 +12,8 @@ export type ShellMessage =
   | { readonly kind: 'edit'; readonly token: string; readonly path: string }
   /** A command waits until a script has ended: see script/for-terminal.ts. */
   | { readonly kind: 'script'; readonly token: string }
+  /** A command waits for a file of another site: see elsewhere/for-terminal.ts. */
+  | { readonly kind: 'download'; readonly token: string }
   /** Nobody waits for this edit any more. */
   | { readonly kind: 'edited'; readonly token: string };
 
@@ -29,7 +31,7 @@ export function parseMessage(text: string): ShellMessage | null {
   const [first, second] = fields;
   if (first === undefined) return null;
   if (kind === 'history') return { kind, line: first };
-  if (kind === 'edited' || kind === 'script') return { kind, token: first };
+  if (kind === 'edited' || kind === 'script' || kind === 'download') return { kind, token: first };
   if (kind === 'edit' && second !== undefined) return { kind, token: first, path: second };
   return null;
 }

@@ -151,6 +151,11 @@ export class Session {
           runForTerminal(message.token),
         );
         return;
+      case 'download':
+        void import('../elsewhere/for-terminal').then(({ downloadForTerminal }) =>
+          downloadForTerminal(message.token),
+        );
+        return;
       case 'edited':
         pendingEdits.value = pendingEdits.value.filter(({ token }) => token !== message.token);
         return;

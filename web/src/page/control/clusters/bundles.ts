@@ -2,6 +2,7 @@ import type { Summary } from '../../../answers/cluster';
 import { OWN } from '../../../client/cluster-names';
 import { differing } from '../../../engine/settings';
 import type { EngineSettings } from '../../../protocol';
+import { NotFetched } from '../../elsewhere/fetch';
 import { askAsAdmin, refused } from '../../engine/ask';
 import { notice, untilReady } from '../../engine/cluster';
 import { clusterHere, setTitle, switchTo, titleOf } from '../../engine/here';
@@ -13,7 +14,7 @@ import {
   workspaceOf,
 } from '../../files/workspace/workspace-database';
 import { words } from '../words';
-import { fetchFile, NotFetched, takeSource } from './bundle-address';
+import { fetchFile, takeSource } from './bundle-address';
 import { dropFiles, freeName, list, shownTitle, stored, translated } from './clusters';
 import { noteOpened } from './opened';
 import { askToStay } from './stay';
