@@ -9,6 +9,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/kube-scheduler/framework"
+	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 )
 
@@ -54,7 +55,11 @@ func (k *kubelet) Admit(obj *v1.Pod) (reason, message string, ok bool) {
 		total.Add(requested)
 		limit, own := k.capacity[name]
 		if !own && node != nil {
-			limit = node.Status.Allocatable[name] // advertised by somebody else
+			advertised, ok := node.Status.Allocatable[name] // by somebody else
+			if !ok && v1helper.IsExtendedResourceName(name) {
+				continue // as upstream's removeMissingExtendedResources: it may be the cluster's, or news that have not come yet
+			}
+			limit = advertised
 		}
 		if total.Cmp(limit) > 0 {
 			value := func(q interface{ Value() int64 }, milli int64) int64 {

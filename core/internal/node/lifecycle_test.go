@@ -186,6 +186,62 @@ func TestForcedDeletion(t *testing.T) {
 	c.pass("ready", 10*time.Second, c.ready("q"))
 }
 
+// A kubelet starts the containers of a Pod one after the other: an image that is pulled, and a postStart hook, hold up those
+// behind, and what the kubelet reports.
+func TestContainersStartInOrder(t *testing.T) {
+	second := `{name: second, image: busybox, command: [sleep, "1000"]}`
+	for _, test := range []struct {
+		name, annotations, first string
+		atLeast, atMost          time.Duration
+	}{
+		{"pull", `{kubetab.dev/image-pull.first: 5s}`, `{name: first, image: nginx}`, 5 * time.Second, 9 * time.Second},
+		{"post-start", `{}`, `{name: first, image: nginx, lifecycle: {postStart: {exec: {command: [sleep, "5"]}}}}`, 5 * time.Second, 9 * time.Second},
+		{"post-start-sleep", `{}`, `{name: first, image: nginx, readinessProbe: {httpGet: {port: 80}}, lifecycle: {postStart: {sleep: {seconds: 5}}}}`, 5 * time.Second, 9 * time.Second},
+		{"no-image", `{kubetab.dev/image-pull.first: fail}`, `{name: first, image: nginx}`, 0, 4 * time.Second},
+		{"no-settings", `{}`, `{name: first, image: nginx, env: [{name: A, valueFrom: {configMapKeyRef: {name: none, key: a}}}]}`, 0, 4 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := start(t)
+			c.create(`{metadata: {name: p, annotations: ` + test.annotations + `}, spec: {containers: [` + test.first + `, ` + second + `]}}`)
+			states := func() (first, second v1.ContainerState) {
+				s := c.get("p").Status.ContainerStatuses
+				if len(s) < 2 {
+					return first, second
+				}
+				return s[0].State, s[1].State
+			}
+			took := c.pass("the second container runs", 20*time.Second, func() bool {
+				first, second := states()
+				if second.Running == nil && first.Running != nil && !t.Failed() {
+					t.Errorf("the first is reported before it holds up nothing: %+v", first)
+				}
+				return second.Running != nil
+			})
+			if took < test.atLeast || took > test.atMost {
+				t.Errorf("that took %v, and not %v to %v", took, test.atLeast, test.atMost)
+			}
+			golden(t, "in-order-"+test.name, c.events("p"))
+		})
+	}
+}
+
+// A hook that fails ends its container, and holds up nothing any more; one that takes too long does not keep a Pod from being deleted.
+func TestPostStartHooksThatFail(t *testing.T) {
+	c := start(t)
+	c.create(`{metadata: {name: p}, spec: {containers: [{name: first, image: nginx, lifecycle: {postStart: {exec: {command: ["false"]}}}}, {name: second, image: busybox, command: [sleep, "1000"]}]}}`)
+	c.pass("the second runs, and the first again and again", time.Minute, func() bool {
+		s := c.get("p").Status.ContainerStatuses
+		return len(s) == 2 && s[1].State.Running != nil && s[0].RestartCount > 1
+	})
+	if got := c.events("p"); !strings.Contains(got, "FailedPostStartHook") {
+		t.Error(got)
+	}
+	c.create(`{metadata: {name: q}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: nginx, lifecycle: {postStart: {exec: {command: [sleep, "1000"]}}}}]}}`)
+	c.pass("it has started", 10*time.Second, func() bool { return strings.Contains(c.events("q"), "Started") })
+	c.delete("q")
+	c.pass("deleted", 10*time.Second, c.gone("q"))
+}
+
 func TestMissingConfigMap(t *testing.T) {
 	ctx := context.Background()
 	for _, test := range []struct{ name, spec, reason string }{

@@ -232,7 +232,7 @@ func (p *Pod) Sync(ctx context.Context) (gone bool, err error) {
 	}
 	p.advance(obj, now, in)
 	p.refreshAlive()
-	unseen := p.unseen(now)
+	unseen := p.unseen(obj, now)
 	status := p.status(obj)
 	final := p.finished && obj.DeletionTimestamp != nil && !p.deleted
 	next := p.next

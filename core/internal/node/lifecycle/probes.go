@@ -69,8 +69,10 @@ func (r *record) probe(obj *v1.Pod, now time.Time, in inboxed) {
 			r.answered(obj, now, result)
 		}
 	}
-	r.ask(obj, now, "Startup", r.spec.StartupProbe)
-	if r.running() && r.probes.started(r) {
+	if !r.hooked() {
+		r.ask(obj, now, "Startup", r.spec.StartupProbe)
+	}
+	if r.running() && r.probes.started(r) && !r.hooked() {
 		r.ask(obj, now, "Readiness", r.spec.ReadinessProbe)
 		r.ask(obj, now, "Liveness", r.spec.LivenessProbe)
 	}

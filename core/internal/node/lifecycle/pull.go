@@ -51,7 +51,7 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 		return false
 	}
 	key := string(p.UID) + "_" + name
-	if !r.pullUntil.IsZero() { // a pull is going on
+	if r.pulls() {
 		if now.Before(r.pullUntil) {
 			p.at(r.pullUntil)
 			return false
@@ -98,6 +98,9 @@ func (r *record) pull(obj *v1.Pod, now time.Time) bool {
 	p.at(r.pullUntil)
 	return false
 }
+
+// pulls reports whether the container's image is being pulled.
+func (r *record) pulls() bool { return !r.pullUntil.IsZero() }
 
 // pullSecrets tells of imagePullSecrets that are not there, as upstream's
 // getPullSecretsForPod does: the pull is tried all the same.

@@ -70,7 +70,8 @@ type instance struct {
 	asked        string        // the image in the spec when it started
 	termed       bool          // SIGTERM has been sent
 	killAt       time.Time     // when SIGKILL is due
-	preStop      bool          // its hook is running
+	postStart    bool          // its hook is running; guarded by Pod.inbox, as is preStop
+	preStop      bool
 	timers       []clock.Timer
 	resources    v1.ResourceRequirements
 	podResources *v1.ResourceRequirements            // of the Pod as a whole, if it has any
@@ -89,6 +90,14 @@ func (r *record) seenAt() time.Time {
 		return r.now.startedAt.Add(seenTime)
 	}
 	return r.now.startedAt
+}
+
+// hooked reports whether the container runs and its postStart hook does: until that has ended, the kubelet goes no further with
+// the Pod.
+func (r *record) hooked() bool {
+	r.pod.inbox.Lock()
+	defer r.pod.inbox.Unlock()
+	return r.running() && r.now.postStart
 }
 
 // restore takes over what the API says of a container that ran before this
@@ -275,12 +284,19 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar, paths []string
 	r.wishes(obj, i)
 	if r.spec.Lifecycle != nil && r.spec.Lifecycle.PostStart != nil {
 		hook := r.spec.Lifecycle.PostStart
+		p.inbox.Lock()
+		i.postStart = true
+		p.inbox.Unlock()
 		p.cluster.Go(func() {
 			if err := p.hook(p.cluster.Context, i, hook); err != nil && c.Running() {
 				p.event(obj, spec, v1.EventTypeWarning, events.FailedPostStartHook, "PostStartHook failed")
 				p.event(obj, spec, v1.EventTypeNormal, events.KillingContainer, "FailedPostStartHook")
 				c.Kill()
 			}
+			p.inbox.Lock()
+			i.postStart = false
+			p.inbox.Unlock()
+			p.cluster.Queue.Add(p.UID)
 		})
 	}
 	return true

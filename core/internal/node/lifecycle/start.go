@@ -2,9 +2,11 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/kubelet/events"
 )
 
@@ -68,21 +70,20 @@ func (p *Pod) start(obj *v1.Pod, now time.Time, in inboxed) {
 	if !initialized {
 		return
 	}
-	active := 0
+	// One after the other: a container whose image is being pulled, or whose hook runs, holds up those behind it.
+	active, busy := 0, false
 	for _, r := range p.order {
-		if r.kind != mainContainer {
+		switch {
+		case r.kind != mainContainer:
 			continue
-		}
-		if r.running() {
-			active++
-			continue
-		}
-		if r.restartable(obj) {
-			active++
-			r.start(obj, now)
-		} else {
+		case !r.running() && !r.restartable(obj):
 			r.waiting = nil
+			continue
+		case !busy:
+			r.start(obj, now)
+			busy = r.pulls() || r.hooked()
 		}
+		active++
 	}
 	// A container that was just started has its first probe coming.
 	for _, r := range p.order {
@@ -109,7 +110,7 @@ func (p *Pod) initialize(obj *v1.Pod, now time.Time) bool {
 			if !r.running() && !r.start(obj, now) && !begun {
 				return false
 			}
-			if !begun && !r.probes.started(r) {
+			if !begun && (r.hooked() || !r.probes.started(r)) {
 				r.probe(obj, now, inboxed{})
 				return false
 			}
@@ -127,13 +128,23 @@ func (p *Pod) initialize(obj *v1.Pod, now time.Time) bool {
 	return true
 }
 
-// unseen reports whether a container runs that the kubelet has not seen yet. It is
-// looked at again when the kubelet does.
-func (p *Pod) unseen(now time.Time) bool {
+// unseen reports whether a container runs that the kubelet has not seen yet, and reports nothing of. It is looked at again when
+// the kubelet does. What it has started it sees when it has started those behind, too: upstream's SyncPod returns then.
+func (p *Pod) unseen(obj *v1.Pod, now time.Time) bool {
+	if p.ending != nil {
+		return false
+	}
+	starts := slices.ContainsFunc(p.order, func(r *record) bool { return r.hooked() || r.kind == mainContainer && r.pulls() })
 	for _, r := range p.order {
-		if seen := r.seenAt(); p.ending == nil && now.Before(seen) {
+		if seen := r.seenAt(); now.Before(seen) {
 			p.at(seen)
 			return true
+		}
+		if r.running() && (r.hooked() || starts && r.kind == mainContainer) {
+			said, ok := podutil.GetContainerStatus(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses), r.spec.Name)
+			if !ok || said.ContainerID != "containerd://"+r.now.id {
+				return true
+			}
 		}
 	}
 	return false
