@@ -197,7 +197,7 @@ require (
 	k8s.io/cloud-provider v0.37.2
 	k8s.io/cluster-bootstrap v0.37.2 // indirect
 	k8s.io/cri-client v0.37.2 // indirect
-	k8s.io/csi-translation-lib v0.37.2 // indirect
+	k8s.io/csi-translation-lib v0.37.2
 	k8s.io/dynamic-resource-allocation v0.37.2 // indirect
 	k8s.io/endpointslice v0.37.2 // indirect
 	k8s.io/externaljwt v0.37.2 // indirect

@@ -62,6 +62,7 @@ var table = []controller{
 	{name: names.NodeIpamController, descriptor: newNodeIpamControllerDescriptor, note: "when there is a cluster CIDR"},
 	{name: names.TTLController, descriptor: newTTLControllerDescriptor},
 	{name: names.PersistentVolumeBinderController, aliases: []string{"persistentvolume-binder"}, build: (*Controllers).volumeBinder, note: "upstream's, with a simulated provisioner instead of its volume plugins"},
+	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, build: (*Controllers).volumeExpander, note: "upstream's, with the simulated storage instead of its volume plugins"},
 	{name: names.PersistentVolumeClaimProtectionController, descriptor: newPersistentVolumeClaimProtectionControllerDescriptor},
 	{name: names.PersistentVolumeProtectionController, descriptor: newPersistentVolumeProtectionControllerDescriptor},
 	{name: names.VolumeAttributesClassProtectionController, descriptor: newVolumeAttributesClassProtectionControllerDescriptor},
@@ -86,7 +87,6 @@ var table = []controller{
 	{name: names.StorageVersionMigratorController, descriptor: newStorageVersionMigratorControllerDescriptor},
 
 	{name: names.PersistentVolumeAttachDetachController, aliases: []string{"attachdetach"}, absent: "simulated volumes are not attached: their CSIDriver says attachRequired: false"},
-	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, absent: "it expands volumes through plugins that mount them, and simulated volumes have none"},
 	{name: names.SELinuxWarningController, absent: "off by default upstream, and nodes without a kernel have no SELinux"},
 	{name: names.StorageVersionGarbageCollectorController, aliases: []string{"storage-version-gc"}, absent: "needs APIServerIdentity and StorageVersionAPI, which are for several API servers"},
 }

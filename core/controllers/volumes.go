@@ -4,17 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	csitrans "k8s.io/csi-translation-lib"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	"k8s.io/kubernetes/pkg/controller/volume/expand"
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
 	"k8s.io/kubernetes/pkg/volume"
+	"k8s.io/kubernetes/pkg/volume/csimigration"
 )
 
 // What the simulated storage is called.
@@ -67,6 +73,53 @@ func (c *Controllers) volumeBinder() app.ControllerConstructor {
 	}
 }
 
+// volumeExpander is upstream's persistentvolume-expander with the plugin of the simulated storage: newPersistentVolumeExpanderController
+// in kube-controller-manager. It begins with the first claim that has grown, since its workers are a part of what every visitor of
+// the page downloads.
+func (c *Controllers) volumeExpander() app.ControllerConstructor {
+	return func(_ context.Context, shared app.ControllerContext, name string) (app.Controller, error) {
+		client, err := shared.NewClient("expand-controller")
+		if err != nil {
+			return nil, err
+		}
+		claims := shared.InformerFactory.Core().V1().PersistentVolumeClaims()
+		grown := make(chan struct{})
+		tell := sync.OnceFunc(func() { close(grown) })
+		seen, err := claims.Informer().AddEventHandler(cache.FilteringResourceEventHandler{
+			FilterFunc: hasGrown,
+			Handler:    cache.ResourceEventHandlerFuncs{AddFunc: func(any) { tell() }, UpdateFunc: func(any, any) { tell() }},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return loop{name, func(ctx context.Context) {
+			select {
+			case <-grown:
+			case <-ctx.Done():
+				return
+			}
+			translator := csitrans.New()
+			expander, err := expand.NewExpandController(ctx, client, claims, []volume.VolumePlugin{provisioner{}}, translator, csimigration.NewPluginManager(translator))
+			if err != nil { // of an informer that has stopped
+				klog.FromContext(ctx).Error(err, "No claim is expanded")
+				return
+			}
+			_ = claims.Informer().RemoveEventHandler(seen) // it has told what there is to tell
+			expander.Run(ctx)
+		}}, nil
+	}
+}
+
+// hasGrown reports whether a claim asks for more than it has.
+func hasGrown(obj any) bool {
+	claim, ok := obj.(*corev1.PersistentVolumeClaim)
+	if !ok || claim.Status.Phase != corev1.ClaimBound {
+		return false
+	}
+	has := claim.Status.Capacity[corev1.ResourceStorage]
+	return claim.Spec.Resources.Requests.Storage().Cmp(has) > 0
+}
+
 // ensureStorage creates the default class and its CSI driver where they are
 // missing, as the add-ons of a distribution do.
 func (c *Controllers) ensureStorage(ctx context.Context) error {
@@ -106,6 +159,7 @@ var (
 	_ volume.ProvisionableVolumePlugin = provisioner{}
 	_ volume.DeletableVolumePlugin     = provisioner{}
 	_ volume.PersistentVolumePlugin    = provisioner{}
+	_ volume.ExpandableVolumePlugin    = provisioner{}
 )
 
 // errNoMount is the answer to what only a kubelet asks of a volume plugin.
@@ -140,6 +194,14 @@ func (provisioner) NewUnmounter(string, types.UID) (volume.Unmounter, error) { r
 func (provisioner) ConstructVolumeSpec(string, string) (volume.ReconstructedVolume, error) {
 	return volume.ReconstructedVolume{}, errNoMount
 }
+
+// ExpandVolumeDevice grants what is asked for: volumes have no size of their own.
+func (provisioner) ExpandVolumeDevice(_ *volume.Spec, size, _ resource.Quantity) (resource.Quantity, error) {
+	return size, nil
+}
+
+// RequiresFSResize says that a node has nothing to do about it.
+func (provisioner) RequiresFSResize() bool { return false }
 
 // GetAccessModes lists all: the same bytes can be anywhere at once.
 func (provisioner) GetAccessModes() []corev1.PersistentVolumeAccessMode {
