@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -14,21 +15,28 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// curlLetters are the short names of options, and curlValues those that have a
-// value.
+// curlLetters are the short names of options, curlValues those that have a value, and curlFlags the others. Of these, some say
+// what is so in any case, or what makes no difference here.
 var (
 	curlLetters = map[byte]string{'A': "user-agent", 'b': "cookie", 'c': "cookie-jar", 'd': "data", 'E': "cert", 'f': "fail", 'H': "header", 'i': "include",
 		'I': "head", 'k': "insecure", 'L': "location", 'm': "max-time", 'D': "dump-header", 'F': "form", 'G': "get", 'o': "output", 'O': "remote-name", 'S': "show-error", 's': "silent", 'T': "upload-file", 'u': "user", 'v': "verbose",
-		'w': "write-out", 'X': "request", 'x': "proxy"}
+		'w': "write-out", 'X': "request", 'x': "proxy", '#': "progress-bar", '0': "http1.0", '4': "ipv4", '6': "ipv6", 'g': "globoff", 'N': "no-buffer", 'V': "version", 'h': "help"}
 	curlValues = map[string]bool{"cacert": true, "cert": true, "connect-timeout": true, "connect-to": true, "cookie": true, "cookie-jar": true, "data": true, "data-binary": true,
 		"data-raw": true, "data-urlencode": true, "dump-header": true, "form": true, "header": true, "json": true, "key": true, "max-time": true, "output": true, "proxy": true, "request": true, "resolve": true,
 		"retry": true, "retry-delay": true, "upload-file": true, "url": true, "user": true, "user-agent": true, "write-out": true}
+	curlFlags = map[string]bool{"compressed": true, "fail": true, "fail-with-body": true, "get": true, "globoff": true, "head": true, "help": true, "http1.0": true, "http1.1": true, "http2": true,
+		"include": true, "insecure": true, "ipv4": true, "ipv6": true, "location": true, "location-trusted": true, "no-buffer": true, "no-progress-meter": true, "progress-bar": true, "remote-name": true,
+		"retry-all-errors": true, "retry-connrefused": true, "show-error": true, "silent": true, "tlsv1.2": true, "tlsv1.3": true, "verbose": true, "version": true}
 )
+
+// curlVersion is what curl says of itself.
+const curlVersion = "8.5.0"
 
 // curlCommand is a run of curl: what its options say.
 type curlCommand struct {
@@ -48,11 +56,24 @@ type curlCommand struct {
 
 func curl(k *Call) int {
 	own := *k
-	c := &curlCommand{Call: &own, header: http.Header{"User-Agent": {"curl/8.5.0"}, "Accept": {"*/*"}}, on: map[string]bool{}, places: map[string]string{}}
+	c := &curlCommand{Call: &own, header: http.Header{"User-Agent": {"curl/" + curlVersion}, "Accept": {"*/*"}}, on: map[string]bool{}, places: map[string]string{}}
 	if code := c.parse(); code != 0 {
 		return code
 	}
-	if c.address == "" {
+	switch {
+	case c.on["version"]:
+		fmt.Fprintf(k.Stdout, "curl %s\nProtocols: http https\n", curlVersion)
+		return 0
+	case c.on["help"]:
+		fmt.Fprintln(k.Stdout, "Usage: curl [options...] <url>")
+		for _, name := range slices.Sorted(maps.Keys(curlFlags)) {
+			fmt.Fprintf(k.Stdout, "     --%s\n", name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(curlValues)) {
+			fmt.Fprintf(k.Stdout, "     --%s <value>\n", name)
+		}
+		return 0
+	case c.address == "":
 		return c.misused("no URL specified!")
 	}
 	if !c.on["insecure"] {
@@ -108,6 +129,9 @@ func (c *curlCommand) parse() int {
 		}
 		if name, isLong := strings.CutPrefix(arg, "--"); isLong {
 			text := ""
+			if !curlValues[name] && !curlFlags[name] {
+				return c.misused("option %s: is unknown", arg)
+			}
 			if curlValues[name] {
 				var ok bool
 				if text, ok = value(""); !ok {
@@ -124,7 +148,10 @@ func (c *curlCommand) parse() int {
 			continue
 		}
 		for i := 1; i < len(arg); i++ {
-			name := curlLetters[arg[i]]
+			name, ok := curlLetters[arg[i]]
+			if !ok {
+				return c.misused("option -%s: is unknown", arg[i:])
+			}
 			if !curlValues[name] {
 				c.on[name] = true
 				continue
@@ -238,7 +265,7 @@ func (c *curlCommand) read(name string) ([]byte, error) {
 // misused prints what is wrong with the command line and returns curl's code for
 // that.
 func (c *curlCommand) misused(format string, args ...any) int {
-	fmt.Fprintf(c.Stderr, "curl: "+format+"\n", args...)
+	fmt.Fprintf(c.Stderr, "curl: "+format+"\ncurl: try 'curl --help' or 'curl --manual' for more information\n", args...)
 	return 2
 }
 
@@ -285,6 +312,8 @@ type curlAnswer struct {
 	kind   string // of content
 	size   int64
 	took   time.Duration
+	at     string // who has answered in the end
+	moves  int    // on the way there
 }
 
 // report prints what -w asks for.
@@ -297,7 +326,7 @@ func (c *curlCommand) report(a curlAnswer) {
 	}
 	fmt.Fprint(c.Stdout, strings.NewReplacer("%{http_code}", status, "%{response_code}", status, "%{content_type}", a.kind, "%{size_download}", size,
 		"%{time_total}", took, "%{time_starttransfer}", took, "%{time_connect}", took, "%{time_namelookup}", took, "%{time_appconnect}", took, "%{time_pretransfer}", took,
-		"%{remote_ip}", ip, "%{remote_port}", port, "%{url}", c.address, "%{url_effective}", c.address, "%{method}", c.method, "%{http_version}", "1.1", "%{num_redirects}", "0",
+		"%{remote_ip}", ip, "%{remote_port}", port, "%{url}", c.address, "%{url_effective}", a.at, "%{method}", c.method, "%{http_version}", "1.1", "%{num_redirects}", strconv.Itoa(a.moves),
 		"%%", "%", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(c.format))
 }
 
@@ -330,7 +359,7 @@ func (c *curlCommand) exchange() int {
 		c.method = method
 	}
 	began := c.System.Clock().Now()
-	answer := curlAnswer{}
+	answer := curlAnswer{at: c.address}
 	c.Context = httptrace.WithClientTrace(c.Context, &httptrace.ClientTrace{ConnectStart: func(_, at string) { c.trying(at) }})
 	response, err := c.Request(c.method, c.placed(), body, c.header, c.on["location"], c.limit)
 	answer.took = c.System.Clock().Since(began)
@@ -344,6 +373,10 @@ func (c *curlCommand) exchange() int {
 	}
 	defer response.Body.Close()
 	answer.status, answer.kind = response.StatusCode, response.Header.Get("Content-Type")
+	for asked := response.Request; asked.Response != nil; asked = asked.Response.Request {
+		answer.at = response.Request.URL.String()
+		answer.moves++
+	}
 	c.tell(response)
 	if c.on["fail"] && response.StatusCode >= 400 {
 		c.report(answer)
@@ -378,6 +411,9 @@ func (c *curlCommand) exchange() int {
 		return 23
 	}
 	c.report(answer)
+	if c.on["fail-with-body"] && answer.status >= 400 {
+		return c.fail(22, "The requested URL returned error: %d", answer.status)
+	}
 	return 0
 }
 
@@ -485,6 +521,7 @@ curl failed to verify the legitimacy of the server and therefore could not
 establish a secure connection to it. To learn more about this situation and
 how to fix it, please visit the web page mentioned above.`)
 	}
+	defer c.advise(err)
 	dns, name := Lost(err)
 	switch {
 	case isPlain(err):
@@ -494,7 +531,6 @@ how to fix it, please visit the web page mentioned above.`)
 	case errors.Is(err, context.Canceled), os.IsTimeout(err), errors.Is(err, os.ErrDeadlineExceeded):
 		return c.fail(28, "Connection timed out")
 	}
-	defer c.advise(err)
 	host, port, _ := net.SplitHostPort(hostOf(c.address))
 	return c.fail(7, "Failed to connect to %s port %s after 0 ms: Couldn't connect to server", host, port)
 }
