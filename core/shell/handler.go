@@ -21,7 +21,7 @@ import (
 //	POST   /kubetab/edits/{token}         {saved}
 //	GET    /kubetab/scripts/{token}       {name, text}, for one; {token}/end ends with the command that waits
 //	POST   /kubetab/scripts/{token}       {stdout, stderr, code}: what it has printed, and with a code its end
-//	GET    /kubetab/downloads/{token}     {address, most}, for one
+//	GET    /kubetab/downloads/{token}     {address, most}
 //	POST   /kubetab/downloads/{token}     the file, with ?status=STATUS&type=CONTENT-TYPE, or ?why=REASON and nothing
 //	GET, PUT /kubetab/kubeconfig          the terminal's kubeconfig, as it outlives the engine
 //	GET, PUT /kubetab/identity            {context, user, groups}; ?watch=1 for a line at each change
@@ -50,7 +50,7 @@ func (s *Shell) Handler() http.Handler {
 	mux.HandleFunc("GET /kubetab/scripts/{token}", s.withScript(s.takeScript))
 	mux.HandleFunc("GET /kubetab/scripts/{token}/end", s.withScript(s.followCommand))
 	mux.HandleFunc("POST /kubetab/scripts/{token}", s.withScript(s.printScript))
-	mux.HandleFunc("GET /kubetab/downloads/{token}", s.takeDownload)
+	mux.HandleFunc("GET /kubetab/downloads/{token}", s.showDownload)
 	mux.HandleFunc("POST /kubetab/downloads/{token}", s.finishDownload)
 	mux.HandleFunc("GET /kubetab/kubeconfig", s.getKubeconfig)
 	mux.HandleFunc("PUT /kubetab/kubeconfig", s.putKubeconfig)

@@ -18,7 +18,6 @@ import (
 type download struct {
 	address string
 	done    chan downloaded // has room for one
-	taken   bool            // by a page; guarded by Shell.mu
 }
 
 type downloaded struct {
@@ -67,6 +66,7 @@ func (s *Shell) web(ctx context.Context, r *http.Request, id string) (*http.Resp
 		s.mu.Lock()
 		delete(s.downloads, token)
 		s.mu.Unlock()
+		t.tell("edited", token)
 	}()
 	t.tell("download", token)
 	select {
@@ -140,17 +140,14 @@ func (e *NotFetchedError) Advice() string { return e.URL.String() + ": " + e.Why
 // terminalKey is the context key of the terminal whose command a context is of.
 type terminalKey struct{}
 
-// takeDownload is GET /kubetab/downloads/{token}: a Download, for the first client that asks.
-func (s *Shell) takeDownload(w http.ResponseWriter, r *http.Request) {
+// showDownload is GET /kubetab/downloads/{token}: a Download, as long as a command waits for it. A page that is reloaded
+// meanwhile asks once more.
+func (s *Shell) showDownload(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	d := s.downloads[r.PathValue("token")]
-	taken := d == nil || d.taken
-	if d != nil {
-		d.taken = true
-	}
 	s.mu.Unlock()
-	if taken {
-		http.Error(w, "nobody waits for this download, or another page has it", http.StatusNotFound)
+	if d == nil {
+		http.Error(w, lateDownload, http.StatusNotFound)
 		return
 	}
 	respond(w, http.StatusOK, Download{Address: d.address, Most: mostDownloaded})
@@ -186,12 +183,14 @@ func (s *Shell) finishDownload(w http.ResponseWriter, r *http.Request) {
 	delete(s.downloads, token)
 	s.mu.Unlock()
 	if d == nil {
-		http.Error(w, "nobody waits for this download any more", http.StatusNotFound)
+		http.Error(w, lateDownload, http.StatusNotFound)
 		return
 	}
 	d.done <- got
 	w.WriteHeader(http.StatusNoContent)
 }
+
+const lateDownload = "nobody waits for this download any more"
 
 // notFetched has the reasons that the page tells from each other: see web/src/page/elsewhere.ts.
 var notFetched = map[string]string{

@@ -339,6 +339,39 @@ test('a file of the documentation is applied from its address, and other sites a
   await context.unroute('https://raw.githubusercontent.com/**');
 });
 
+test('a page that is reloaded fetches what a command still waits for', async () => {
+  let asked = 0;
+  await context.route('https://raw.githubusercontent.com/**', async (route) => {
+    asked++;
+    if (asked === 1) return; // nobody answers
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    await route.fulfill({ headers, body: 'it has arrived\n' });
+  });
+  await type('clear; curl -s https://raw.githubusercontent.com/a/b/c | tr a-z A-Z\n');
+  await expect.poll(() => asked).toBe(1);
+  await page.reload();
+  await ready(page);
+  await expect.poll(() => screen()).toContain('IT HAS ARRIVED');
+  expect(asked).toBe(2);
+  await context.unroute('https://raw.githubusercontent.com/**');
+});
+
+test('a page that is reloaded shows the editor that a command still waits for, and no other', async () => {
+  await type('clear; kubectl edit namespace default\n');
+  const edit = page.locator('.pending-edit');
+  await edit.waitFor();
+  await page.reload();
+  await ready(page);
+  await edit.waitFor();
+  await edit.getByRole('button', { name: 'Leave it as it was' }).click();
+  await edit.waitFor({ state: 'detached' });
+  await run('echo over', /^over$/m);
+  await page.reload();
+  await ready(page);
+  await run('echo again', /^again$/m);
+  expect(await edit.count()).toBe(0);
+});
+
 test('what is printed while a page is reloaded is there afterwards, and once', async () => {
   // As many rows as fit on the screen.
   const rows = Array.from({ length: 8 }, (_, i) => String(i));

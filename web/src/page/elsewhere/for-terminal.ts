@@ -8,14 +8,14 @@ export async function downloadForTerminal(token: string): Promise<void> {
   if (!api) return;
   const way = `/kubetab/downloads/${encodeURIComponent(token)}`;
   const asked = await api.request(way).catch(() => null);
-  // Another page has it, or the command has ended.
+  // The command may have ended: a page that is reloaded is told again what the last one was.
   if (!asked?.ok) return;
   const { address, most } = (await asked.json()) as Download;
   const { query, body } = await fetchElsewhere(new URL(address), most).then(found, refused);
   const told = await api
     .request(`${way}?${new URLSearchParams(query)}`, { method: 'POST', body })
     .catch(() => null);
-  await told?.body?.cancel(); // the command may have ended
+  await told?.body?.cancel();
 }
 
 interface Told {

@@ -14,7 +14,7 @@ export type ShellMessage =
   | { readonly kind: 'script'; readonly token: string }
   /** A command waits for a file of another site: see elsewhere/for-terminal.ts. */
   | { readonly kind: 'download'; readonly token: string }
-  /** Nobody waits for this edit any more. */
+  /** Nobody waits for this edit, or download, any more. */
   | { readonly kind: 'edited'; readonly token: string };
 
 /** The message in the text of an OSC sequence, or null for one of a later version. */

@@ -40,9 +40,15 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
   const fit = new FitAddon();
   term.loadAddon(fit);
   let replays = 0;
+  /** By their tokens: what was asked for in a replay, and is not over by its end. */
+  const waiting = new Map<string, ShellMessage>();
   term.parser.registerOscHandler(MESSAGE_OSC, (text) => {
-    const message = replays > 0 ? null : parseMessage(text);
-    if (message) events.onMessage(message);
+    const message = parseMessage(text);
+    if (!message) return true;
+    if (replays === 0) events.onMessage(message);
+    else if (message.kind === 'edit' || message.kind === 'download')
+      waiting.set(message.token, message);
+    else if (message.kind === 'edited') waiting.delete(message.token);
     return true;
   });
   // Nothing that is printed may rename the page, open links or fill the clipboard.
@@ -75,6 +81,10 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
       replays += 1;
       term.write(bytes, () => {
         replays -= 1;
+        if (replays > 0) return;
+        const asked = [...waiting.values()];
+        waiting.clear();
+        for (const message of asked) events.onMessage(message);
       });
     },
     say: (text) => term.write(`\r\n\x1b[90m${text}\x1b[39m\r\n`),
