@@ -330,8 +330,8 @@ func (c *curlCommand) report(a curlAnswer) {
 		"%%", "%", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(c.format))
 }
 
-// exchange sends the request and prints the answer.
-func (c *curlCommand) exchange() int {
+// content completes the request by what it sends, and returns that.
+func (c *curlCommand) content() io.Reader {
 	method, body := http.MethodGet, io.Reader(nil)
 	switch {
 	case c.on["upload-file"]:
@@ -358,6 +358,12 @@ func (c *curlCommand) exchange() int {
 	if c.method == "" {
 		c.method = method
 	}
+	return body
+}
+
+// exchange sends the request and prints the answer.
+func (c *curlCommand) exchange() int {
+	body := c.content()
 	began := c.System.Clock().Now()
 	answer := curlAnswer{at: c.address}
 	c.Context = httptrace.WithClientTrace(c.Context, &httptrace.ClientTrace{ConnectStart: func(_, at string) { c.trying(at) }})
