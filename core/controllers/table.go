@@ -62,7 +62,7 @@ var table = []controller{
 	{name: names.NodeIpamController, descriptor: newNodeIpamControllerDescriptor, note: "when there is a cluster CIDR"},
 	{name: names.TTLController, descriptor: newTTLControllerDescriptor},
 	{name: names.PersistentVolumeBinderController, aliases: []string{"persistentvolume-binder"}, build: (*Controllers).volumeBinder, note: "upstream's, with a simulated provisioner instead of its volume plugins"},
-	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, build: (*Controllers).volumeExpander, note: "upstream's, with the simulated storage instead of its volume plugins"},
+	{name: names.PersistentVolumeExpanderController, aliases: []string{"persistentvolume-expander"}, build: (*Controllers).volumeExpander, note: "upstream's, with a simulated provisioner instead of its volume plugins"},
 	{name: names.PersistentVolumeClaimProtectionController, descriptor: newPersistentVolumeClaimProtectionControllerDescriptor},
 	{name: names.PersistentVolumeProtectionController, descriptor: newPersistentVolumeProtectionControllerDescriptor},
 	{name: names.VolumeAttributesClassProtectionController, descriptor: newVolumeAttributesClassProtectionControllerDescriptor},
