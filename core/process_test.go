@@ -26,6 +26,7 @@ var processState = map[string]string{
 	"internal/node.counting":                  "upstream's gauges are of the process: one kubelet at a time shows its figures in them",
 	"shell.term.Devices":                      "upstream's, on js/wasm: the last shell has it",
 	"shell.editor.LaunchHook":                 "upstream's, on js/wasm: the last shell has it",
+	"shell.http.Transport":                    "of http.DefaultClient, on js/wasm: the last shell has it",
 	"shell.exec.Programs":                     "upstream's, on js/wasm: the same for all shells",
 	"shell.portforward.Context":               "upstream's, on js/wasm: the same for all shells",
 	"shell.proxy.Context":                     "upstream's, on js/wasm: the same for all shells",
