@@ -197,6 +197,7 @@ func TestContainersStartInOrder(t *testing.T) {
 		{"pull", `{kubetab.dev/image-pull.first: 5s}`, `{name: first, image: nginx}`, 5 * time.Second, 9 * time.Second},
 		{"post-start", `{}`, `{name: first, image: nginx, lifecycle: {postStart: {exec: {command: [sleep, "5"]}}}}`, 5 * time.Second, 9 * time.Second},
 		{"post-start-sleep", `{}`, `{name: first, image: nginx, readinessProbe: {httpGet: {port: 80}}, lifecycle: {postStart: {sleep: {seconds: 5}}}}`, 5 * time.Second, 9 * time.Second},
+		{"post-start-probe", `{}`, `{name: first, image: nginx, livenessProbe: {exec: {command: [cat, /ready]}, periodSeconds: 1, failureThreshold: 1}, lifecycle: {postStart: {exec: {command: [sh, -c, "sleep 5; touch /ready"]}}}}`, 5 * time.Second, 9 * time.Second},
 		{"no-image", `{kubetab.dev/image-pull.first: fail}`, `{name: first, image: nginx}`, 0, 4 * time.Second},
 		{"no-settings", `{}`, `{name: first, image: nginx, env: [{name: A, valueFrom: {configMapKeyRef: {name: none, key: a}}}]}`, 0, 4 * time.Second},
 	} {
@@ -219,6 +220,10 @@ func TestContainersStartInOrder(t *testing.T) {
 			})
 			if took < test.atLeast || took > test.atMost {
 				t.Errorf("that took %v, and not %v to %v", took, test.atLeast, test.atMost)
+			}
+			// One that is held up by a hook is not begun with, whatever is reported.
+			if first, second := states(); strings.HasPrefix(test.name, "post-start") && second.Running.StartedAt.Sub(first.Running.StartedAt.Time) < 5*time.Second {
+				t.Errorf("the second started at %v, and the first at %v", second.Running.StartedAt, first.Running.StartedAt)
 			}
 			golden(t, "in-order-"+test.name, c.events("p"))
 		})

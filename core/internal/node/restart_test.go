@@ -84,6 +84,8 @@ func TestExtendedResources(t *testing.T) {
 	pod := func(name, count string) {
 		c.create(`{metadata: {name: ` + name + `}, spec: {nodeName: node-1, containers: [{name: main, image: nginx, resources: {requests: {example.com/dongle: ` + count + `}, limits: {example.com/dongle: ` + count + `}}}]}}`)
 	}
+	c.create(`{metadata: {name: unheard}, spec: {nodeName: node-1, containers: [{name: main, image: nginx, resources: {requests: {example.com/unheard: 1}, limits: {example.com/unheard: 1}}}]}}`)
+	c.pass("one that the node has not heard of runs, as with upstream's kubelet", time.Minute, c.ready("unheard"))
 	pod("three", "3")
 	c.pass("runs", time.Minute, c.ready("three"))
 	pod("two", "2")

@@ -69,12 +69,12 @@ func (r *record) probe(obj *v1.Pod, now time.Time, in inboxed) {
 			r.answered(obj, now, result)
 		}
 	}
-	if !r.hooked() {
+	if !r.hooked() { // what is not reported as running is not probed
 		r.ask(obj, now, "Startup", r.spec.StartupProbe)
-	}
-	if r.running() && r.probes.started(r) && !r.hooked() {
-		r.ask(obj, now, "Readiness", r.spec.ReadinessProbe)
-		r.ask(obj, now, "Liveness", r.spec.LivenessProbe)
+		if r.running() && r.probes.started(r) {
+			r.ask(obj, now, "Readiness", r.spec.ReadinessProbe)
+			r.ask(obj, now, "Liveness", r.spec.LivenessProbe)
+		}
 	}
 	if r.running() && r.now.killed != "" {
 		r.stop(obj, now, r.now.since, r.now.grace, r.now.killed)

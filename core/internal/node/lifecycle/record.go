@@ -70,8 +70,8 @@ type instance struct {
 	asked        string        // the image in the spec when it started
 	termed       bool          // SIGTERM has been sent
 	killAt       time.Time     // when SIGKILL is due
-	postStart    bool          // its hook is running; guarded by Pod.inbox, as is preStop
-	preStop      bool
+	postStart    atomic.Bool   // its hook is running
+	preStop      bool          // so is this; guarded by Pod.inbox
 	timers       []clock.Timer
 	resources    v1.ResourceRequirements
 	podResources *v1.ResourceRequirements            // of the Pod as a whole, if it has any
@@ -94,11 +94,7 @@ func (r *record) seenAt() time.Time {
 
 // hooked reports whether the container runs and its postStart hook does: until that has ended, the kubelet goes no further with
 // the Pod.
-func (r *record) hooked() bool {
-	r.pod.inbox.Lock()
-	defer r.pod.inbox.Unlock()
-	return r.running() && r.now.postStart
-}
+func (r *record) hooked() bool { return r.running() && r.now.postStart.Load() }
 
 // restore takes over what the API says of a container that ran before this
 // kubelet did. What was running is gone, as after a reboot.
@@ -284,18 +280,14 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar, paths []string
 	r.wishes(obj, i)
 	if r.spec.Lifecycle != nil && r.spec.Lifecycle.PostStart != nil {
 		hook := r.spec.Lifecycle.PostStart
-		p.inbox.Lock()
-		i.postStart = true
-		p.inbox.Unlock()
+		i.postStart.Store(true)
 		p.cluster.Go(func() {
 			if err := p.hook(p.cluster.Context, i, hook); err != nil && c.Running() {
 				p.event(obj, spec, v1.EventTypeWarning, events.FailedPostStartHook, "PostStartHook failed")
 				p.event(obj, spec, v1.EventTypeNormal, events.KillingContainer, "FailedPostStartHook")
 				c.Kill()
 			}
-			p.inbox.Lock()
-			i.postStart = false
-			p.inbox.Unlock()
+			i.postStart.Store(false)
 			p.cluster.Queue.Add(p.UID)
 		})
 	}
