@@ -44,25 +44,36 @@ func (t *terminal) tell(kind string, fields ...string) {
 	_, _ = t.tty.Write([]byte(text + "\a")) // fails when nobody looks any more
 }
 
+// await has x, for which a command of the terminal id waits, among those of its kind by a token that the page is told, until forget
+// is called. t is nil where there is no such terminal.
+func await[T any](s *Shell, waiting map[string]T, id string, x T) (t *terminal, token string, forget func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t = s.terminals[id]; t == nil {
+		return nil, "", nil
+	}
+	s.last++
+	token = fmt.Sprintf("w%d", s.last)
+	waiting[token] = x
+	return t, token, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(waiting, token)
+	}
+}
+
 // Edit opens the file in the editor of the page that has the terminal id, and
 // waits until it is saved or cancelled. Errors: no such terminal, the edit was
 // cancelled, ctx has ended.
 func (s *Shell) Edit(ctx context.Context, id, path string) error {
-	s.mu.Lock()
-	t := s.terminals[id]
+	e := &edit{path: path, done: make(chan bool, 1)}
+	t, token, forget := await(s, s.edits, id, e)
 	if t == nil {
-		s.mu.Unlock()
 		return errors.New("there is no editor without a terminal")
 	}
-	s.last++
-	token, e := fmt.Sprintf("e%d", s.last), &edit{path: path, done: make(chan bool, 1)}
-	s.edits[token] = e
-	s.mu.Unlock()
 	defer func() {
-		s.mu.Lock()
-		delete(s.edits, token)
-		s.mu.Unlock()
-		t.tell("edited", token)
+		forget()
+		t.tell("over", token)
 	}()
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(path, nil, 0o644); err != nil {

@@ -29,7 +29,7 @@ import (
 // The output of a terminal holds messages to the page as OSC sequences with the
 // number 7373, a kind, and fields in base64: history (a line that was entered),
 // edit (a token and the path of a file to edit: answer with a POST to
-// /kubetab/edits), edited (a token that nobody waits for any more), script (a
+// /kubetab/edits), over (a token that nobody waits for any more), script (a
 // token: see /kubetab/scripts), download (a token: see /kubetab/downloads).
 //
 // A request with credentials is refused: the page has none and needs none, so

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -60,20 +59,12 @@ func (k *session) node(c *coreutils.Call) int {
 // Errors: no such terminal, ctx has ended, the page has gone.
 func (s *Shell) runScript(ctx context.Context, id string, x *script) (int, error) {
 	x.over, x.ended = make(chan struct{}), make(chan struct{})
-	s.mu.Lock()
-	t := s.terminals[id]
+	t, token, forget := await(s, s.scripts, id, x)
 	if t == nil {
-		s.mu.Unlock()
 		return 0, errors.New("there is no page to run it without a terminal")
 	}
-	s.last++
-	token := fmt.Sprintf("s%d", s.last)
-	s.scripts[token] = x
-	s.mu.Unlock()
 	defer func() {
-		s.mu.Lock()
-		delete(s.scripts, token)
-		s.mu.Unlock()
+		forget()
 		close(x.over)
 	}()
 	t.tell("script", token)

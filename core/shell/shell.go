@@ -55,7 +55,7 @@ type Shell struct {
 	changing sync.Mutex // held from when the kubeconfig is read until it is written; before mu
 
 	mu        sync.Mutex
-	last      int                  // number of the last terminal, edit or script
+	last      int                  // number of the last terminal, or of what a command waits for
 	terminals map[string]*terminal // by id
 	edits     map[string]*edit     // by token
 	scripts   map[string]*script   // by token

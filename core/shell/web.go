@@ -52,21 +52,13 @@ func (s *Shell) web(ctx context.Context, r *http.Request, id string) (*http.Resp
 		return moved, nil
 	}
 	d := &download{address: at, done: make(chan downloaded, 1)}
-	s.mu.Lock()
-	t := s.terminals[id]
+	t, token, forget := await(s, s.downloads, id, d)
 	if t == nil {
-		s.mu.Unlock()
 		return nil, nil
 	}
-	s.last++
-	token := fmt.Sprintf("d%d", s.last)
-	s.downloads[token] = d
-	s.mu.Unlock()
 	defer func() {
-		s.mu.Lock()
-		delete(s.downloads, token)
-		s.mu.Unlock()
-		t.tell("edited", token)
+		forget()
+		t.tell("over", token)
 	}()
 	t.tell("download", token)
 	select {
@@ -192,7 +184,7 @@ func (s *Shell) finishDownload(w http.ResponseWriter, r *http.Request) {
 
 const lateDownload = "nobody waits for this download any more"
 
-// notFetched has the reasons that the page tells from each other: see web/src/page/elsewhere.ts.
+// notFetched has the reasons that the page tells from each other: see web/src/page/elsewhere/fetch.ts.
 var notFetched = map[string]string{
 	"elsewhere": "the host of this page does not let it fetch from that site",
 	"unshared":  "that site does not answer, or does not let pages of other sites read its files",

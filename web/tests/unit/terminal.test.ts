@@ -14,7 +14,7 @@ describe('messages of the shell', () => {
       token: 'e1',
       path: '/tmp/x.yaml',
     });
-    expect(parseMessage(`edited;${base64('e1')}`)).toEqual({ kind: 'edited', token: 'e1' });
+    expect(parseMessage(`over;${base64('e1')}`)).toEqual({ kind: 'over', token: 'e1' });
   });
 
   it.each(['', 'history', 'edit;ZTE=', 'history;not base64!', 'later;ZTE='])(

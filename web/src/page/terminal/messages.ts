@@ -15,7 +15,7 @@ export type ShellMessage =
   /** A command waits for a file of another site: see elsewhere/for-terminal.ts. */
   | { readonly kind: 'download'; readonly token: string }
   /** Nobody waits for this edit, or download, any more. */
-  | { readonly kind: 'edited'; readonly token: string };
+  | { readonly kind: 'over'; readonly token: string };
 
 /** The message in the text of an OSC sequence, or null for one of a later version. */
 export function parseMessage(text: string): ShellMessage | null {
@@ -31,7 +31,7 @@ export function parseMessage(text: string): ShellMessage | null {
   const [first, second] = fields;
   if (first === undefined) return null;
   if (kind === 'history') return { kind, line: first };
-  if (kind === 'edited' || kind === 'script' || kind === 'download') return { kind, token: first };
+  if (kind === 'over' || kind === 'script' || kind === 'download') return { kind, token: first };
   if (kind === 'edit' && second !== undefined) return { kind, token: first, path: second };
   return null;
 }

@@ -48,7 +48,7 @@ export function createScreen(host: HTMLElement, events: ScreenEvents): Screen {
     if (replays === 0) events.onMessage(message);
     else if (message.kind === 'edit' || message.kind === 'download')
       waiting.set(message.token, message);
-    else if (message.kind === 'edited') waiting.delete(message.token);
+    else if (message.kind === 'over') waiting.delete(message.token);
     return true;
   });
   // Nothing that is printed may rename the page, open links or fill the clipboard.

@@ -156,7 +156,7 @@ export class Session {
           downloadForTerminal(message.token),
         );
         return;
-      case 'edited':
+      case 'over':
         pendingEdits.value = pendingEdits.value.filter(({ token }) => token !== message.token);
         return;
       default:
