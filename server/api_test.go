@@ -173,6 +173,20 @@ func TestPageAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := startKubetab(t, "--http", "127.0.0.1:0", "--static", dir)
+	// Of other sites, a page may read the one with the manifests of Kubernetes' documentation, unless its host says otherwise.
+	closed := startKubetab(t, "--http", "127.0.0.1:0", "--static", dir, "--fetch-from", "")
+	for page, want := range map[string]string{
+		p.Page: "; connect-src 'self' https://raw.githubusercontent.com; ", closed.Page: "; connect-src 'self'; ",
+	} {
+		res, err := http.Get(page + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, want) {
+			t.Errorf("the policy is %s, without %s", policy, want)
+		}
+	}
 	for path, want := range map[string]struct {
 		code int
 		body string
