@@ -21,6 +21,7 @@ func init() {
 		"mysql": mysqlClient, "mariadb": mysqlClient, "mysqladmin": mysqlAdmin, "mariadb-admin": mysqlAdmin, "psql": psqlClient,
 		"perl": perl, "ncat": ncat, "xbstream": nothing, "xtrabackup": nothing,
 		"zookeeper-ready": zookeeperReady, "zkCli.sh": zookeeperClient, "zkServer.sh": zookeeperStatus, "zkGenConfig.sh": nothing,
+		"nodetool": nodetool, "cqlsh": cqlsh,
 	}
 }
 

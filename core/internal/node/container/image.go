@@ -3,6 +3,7 @@ package container
 import (
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"regexp"
 	"strings"
 	"time"
@@ -99,6 +100,7 @@ var knownImages = map[string]known{
 	"mysql":       {Image: Image{Size: 230 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mysqld"}, Bash: true}, tags: versionTag},
 	"mariadb":     {Image: Image{Size: 120 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mariadbd"}, Bash: true}, tags: versionTag},
 	"mongo":       {Image: Image{Size: 260 << 20, kind: "tcp", Ports: []int{27017}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mongod"}, Bash: true}, tags: versionTag},
+	"cassandra":   {Image: Image{Size: 150 << 20, kind: "cassandra", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"cassandra", "-f"}, Bash: true}, tags: versionTag},
 	"rabbitmq":    {Image: Image{Size: 100 << 20, kind: "tcp", Ports: []int{5672, 15672}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"rabbitmq-server"}, Bash: true}, tags: versionTag},
 	"busybox":     {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}, tags: versionTag},
 	"alpine":      {Image: Image{Size: 3 << 20, Argv: []string{shellEntry}}, tags: versionTag},
@@ -129,6 +131,7 @@ var knownImages = map[string]known{
 	"kubernetes/serve_hostname":                       {Image: Image{Size: 5 << 20, kind: "serve-hostname", Ports: []int{9376}, Argv: []string{"/serve_hostname"}, Bare: true}},
 	"registry.k8s.io/redis":                           {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}},
 	"registry.k8s.io/kubernetes-zookeeper":            {Image: Image{Size: 90 << 20, kind: "zookeeper", Ports: []int{2181, 2888, 3888}, Argv: []string{"start-zookeeper"}, Bash: true, files: zookeeperFiles}},
+	"gcr.io/google-samples/cassandra":                 {Image: Image{Size: 140 << 20, kind: "cassandra", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Argv: []string{"/run.sh"}, Bash: true, files: cassandraFiles}},
 	"gcr.io/google-samples/xtrabackup":                {Image: Image{Size: 80 << 20, kind: "xtrabackup", Argv: []string{"bash"}, Bash: true}},
 	"gcr.io/google-samples/gb-frontend":               {Image: Image{Size: 180 << 20, kind: "gb-frontend", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Dir: "/var/www/html", Bash: true}},
 	"gcr.io/google-samples/gb-redis-follower":         {Image: Image{Size: 40 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"/run.sh"}, Dir: "/data", Bash: true}},
@@ -248,7 +251,11 @@ func (i Image) Tree(d *Disk) *Tree {
 	for name, text := range i.files {
 		// Into a new tree that is writable: neither can fail.
 		_ = t.MkdirAll(name[:strings.LastIndexByte(name, '/')], 0o755)
-		_ = t.WriteFile(name, []byte(text), 0o644)
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		_ = t.WriteFile(name, []byte(text), mode)
 	}
 	if i.Dir != "" {
 		_ = t.MkdirAll(i.Dir, 0o755)

@@ -18,6 +18,7 @@ var programsOf = map[string][]string{
 	"mysql":      {"mysqld", "mysql", "mysqladmin", "mariadbd", "mariadb", "mariadb-admin"},
 	"etcd":       {"etcd", "etcdctl"},
 	"zookeeper":  {"start-zookeeper", "zookeeper-ready", "zkCli.sh", "zkServer.sh", "zkGenConfig.sh", "java"},
+	"cassandra":  {"cassandra", "nodetool", "cqlsh"},
 	"xtrabackup": {"ncat", "xbstream", "xtrabackup", "mysql", "mysqladmin"},
 }
 
@@ -102,7 +103,7 @@ func (c *Container) holds(argv []string) bool {
 }
 
 // versions are those of the newest images, by kind.
-var versions = map[string]string{"nginx": "1.29.4", "httpd": "2.4.66", "redis": "8.4.0", "postgres": "18.1", "mysql": "9.5.0"}
+var versions = map[string]string{"nginx": "1.29.4", "httpd": "2.4.66", "redis": "8.4.0", "postgres": "18.1", "mysql": "9.5.0", "cassandra": "5.0.6"}
 
 var tagVersion = regexp.MustCompile(`:v?(\d+(?:\.\d+){0,2})(?:[-@]|$)`)
 
@@ -110,6 +111,9 @@ var tagVersion = regexp.MustCompile(`:v?(\d+(?:\.\d+){0,2})(?:[-@]|$)`)
 // say all of it the first one.
 func (i Image) version() string {
 	newest := versions[i.kind]
+	if strings.HasPrefix(i.Name, "gcr.io/google-samples/cassandra:") {
+		return "3.11.2" // its tags count the images
+	}
 	found := tagVersion.FindStringSubmatch(i.Name)
 	if found == nil || i.kind == "nginx" && strings.Contains(i.Name, "e2e-test-images") {
 		return newest

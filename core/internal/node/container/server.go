@@ -97,7 +97,12 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		return c.zookeeper(args), true
 	case "ncat":
 		return &Server{Ports: map[int]Listener{ncatPort(args): {}}}, true
+	case "cassandra":
+		return c.cassandra(), true
 	case "redis-server", "run.sh":
+		if image.kind == "cassandra" {
+			return c.cassandra(), true
+		}
 		conf := ""
 		if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 			text, err := c.tree().ReadFile(coreutils.Absolute(c.dir(), args[0]))

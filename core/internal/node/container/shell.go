@@ -429,7 +429,11 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 		}
 	}
 	missing := "not found"
-	if s.dialect == bash.Bash && s.zero != "" {
+	switch {
+	case s.dialect != bash.Bash || s.zero == "":
+	case strings.Contains(args[0], "/"):
+		missing = "No such file or directory"
+	default:
 		missing = "command not found"
 	}
 	fmt.Fprintf(hc.Stderr, "%s: %s: %s\n", s.name(), args[0], missing)

@@ -21,6 +21,8 @@ func TestShellsSpeakAsThoseOfTheirImages(t *testing.T) {
 		{"busybox", []string{"sh", "-c", `cd /tmp; ln -s /etc e; ls -l e | cut -c 1-10,57-; mkdir -p a/b; touch a/b/c; ls -R a; ls -dF a e`}, "lrwxrwxrwx e -> /etc\na:\nb\n\na/b:\nc\na/\ne@\n"},
 		{"busybox", []string{"sh", "-c", "alias hi='echo a; echo b'\nhi c"}, "a\nb c\n"},
 		{"debian", []string{"bash", "-c", "alias hi='echo a'\nhi"}, "bash: hi: command not found\n"},
+		{"debian", []string{"bash", "-c", "/nothing; ./nothing; echo $?"}, "bash: /nothing: No such file or directory\nbash: ./nothing: No such file or directory\n127\n"},
+		{"busybox", []string{"sh", "-c", "/nothing; echo $?"}, "sh: /nothing: not found\n127\n"},
 		{"busybox", []string{"sh", "-xc", `[ a = "$HOSTNAME" ]; [[ -n $HOSTNAME ]]`}, "+ '[' a = box ']'\n+ [[ -n box ]]\n"},
 		{"busybox", []string{"sh", "-c", `sleep 100 & sleep 200 & pgrep sleep; pgrep -fl '^sleep 2'; pgrep -a sh; pkill -f '^sleep 1'; wait -n; echo $?; pgrep -c sleep; killall -0 sleep && killall -9 sleep; wait $!; echo $?; pkill sleep; echo $?; killall sleep`},
 			"8\n9\n9 sleep\n1 sh -c sleep 100 & sleep 200 & pgrep sleep; pgrep -fl '^sleep 2'; pgrep -a sh; pkill -f '^sleep 1'; wait -n; echo $?; pgrep -c sleep; killall -0 sleep && killall -9 sleep; wait $!; echo $?; pkill sleep; echo $?; killall sleep\n143\n1\n137\n1\nkillall: sleep: no process killed\n"},
