@@ -171,9 +171,11 @@ test('a kind of your own: defined, completed, and its rule refuses at its line',
   await page.locator('.cm-lintRange-error').getByText('rgi').waitFor();
   await editor().getByText('rgi').dblclick();
   await page.keyboard.type('rig');
+  // A table that is looked at while there is nothing in it has its columns when something comes.
+  await show('#cluster/apis/harbour.example.com/v1/boats');
+  await page.getByText('No Boat in this cluster.').waitFor();
   await button('Apply').click();
   await outcome().getByText('Boat albatross created').waitFor();
-  await show('#cluster/apis/harbour.example.com/v1/boats');
   await page.getByRole('link', { name: 'albatross' }).waitFor();
   const header = page.locator('.objects thead');
   for (const column of ['Name', 'Crew', 'Berths']) {

@@ -53,10 +53,12 @@ export function tableForm(path: string): Form<Row> {
   return {
     name: 'table',
     accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
+    first(object) {
+      const { columnDefinitions } = object as RawTable;
+      if (columnDefinitions?.length) columnsOf(path).value = columnDefinitions;
+    },
     read(object) {
-      const table = object as RawTable;
-      if (table.columnDefinitions?.length) columnsOf(path).value = table.columnDefinitions;
-      return (table.rows ?? []).map(({ cells, object: about }) => {
+      return ((object as RawTable).rows ?? []).map(({ cells, object: about }) => {
         const {
           name = '',
           namespace = '',
