@@ -259,7 +259,7 @@ test-go: $(call needs,native)
 
 # The packages that the race detector can look at without compiling Kubernetes once more.
 WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
+	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/python ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
 	./internal/status ./core/shell/lines ./internal/unix/terminal ./wasm/bridge/...
 
 .PHONY: test-race
@@ -374,7 +374,7 @@ test-full: page chromium ## fill the engine's memory in Chromium: it refuses, an
 # Files and lines that come from anybody. Packages that link Kubernetes have no place here, but in fuzz-records: Go would
 # compile all of it anew, with counters. What is found is written into the package's testdata/fuzz, where make test runs it again.
 FUZZ ?= ./core/bundle:FuzzRead ./core/bundle:FuzzCluster ./server/share:FuzzCheck ./core/etcd:FuzzDecodeOps ./internal/unix/terminal:FuzzFilter \
-	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun \
+	./core/internal/node/container:FuzzScript ./core/internal/node/container:FuzzSplices ./internal/unix/awk:FuzzProgram ./internal/unix/awk:FuzzRun ./internal/unix/python:FuzzPython \
 	./internal/unix/openssl:FuzzConfig ./internal/unix/openssl:FuzzExtension
 
 .PHONY: fuzz

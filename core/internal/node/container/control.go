@@ -6,14 +6,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/kubetab/kubetab/internal/unix/python"
 )
 
 // What the programs of servers do besides serving: they tell what they are, look at
 // their configuration, and send signals to the server that runs.
 
-// control returns what a command line does that starts no server, and nil for one that
-// does or that the image has no program for.
-func (c *Container) control(argv []string) func(*call) int {
+// control returns what a command line does in a folder that starts no server, and nil for
+// one that does or that the image has no program for.
+func (c *Container) control(argv []string, dir string) func(*call) int {
 	image := c.cfg.Image
 	argv = image.started(argv)
 	if len(argv) == 0 {
@@ -40,6 +42,12 @@ func (c *Container) control(argv []string) func(*call) int {
 		}) {
 			return serverVersion
 		}
+	}
+	if name == "python" || name == "python3" {
+		if command, ok := python.Prepare(args, dir, c.tree().ReadFile); ok {
+			return func(k *call) int { return command.Run(k.Call) }
+		}
+		return nil
 	}
 	if name == "ncat" && slices.ContainsFunc(args, func(arg string) bool { return arg == "--listen" || arg == "-l" }) {
 		return nil

@@ -22,9 +22,9 @@ var programsOf = map[string][]string{
 	"xtrabackup": {"ncat", "xbstream", "xtrabackup", "mysql", "mysqladmin"},
 }
 
-// programsOfImages are the interpreters of languages that are not interpreted here, by
-// the image's first program: they run, print nothing and answer on the ports that the
-// container declares.
+// programsOfImages are the interpreters of languages that are not interpreted here, but
+// for what package python understands, by the image's first program: they run, print nothing
+// and answer on the ports that the container declares.
 var programsOfImages = map[string][]string{
 	"python3": {"python", "python3", "pip", "pip3", "flask", "gunicorn", "uvicorn"},
 	"node":    {"node", "npm", "npx", "yarn"},
@@ -132,6 +132,9 @@ func (k *call) interpreter() int {
 	if len(k.Args) > 0 && version != "" && slices.Contains([]string{"--version", "-V", "-v", "version"}, k.Args[0]) {
 		fmt.Fprintln(k.Stdout, version)
 		return 0
+	}
+	if strings.HasPrefix(k.Name, "python") {
+		return k.Fail("this container is simulated: it runs simple scripts alone")
 	}
 	return k.Fail("this container is simulated: it runs no programs of %s", k.Name)
 }

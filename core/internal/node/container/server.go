@@ -54,7 +54,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 	given := len(argv)
 	argv = image.started(argv)
 	byEntrypoint := len(argv) < given
-	if len(argv) == 0 || image.isAgnhost(argv) || c.control(argv) != nil {
+	if len(argv) == 0 || image.isAgnhost(argv) || c.control(argv, c.dir()) != nil {
 		return nil, false
 	}
 	if server, ok := c.fileServer(argv, c.dir()); ok {

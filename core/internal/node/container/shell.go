@@ -392,7 +392,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 		fmt.Fprintf(hc.Stderr, "sh: %s: not found\n", args[0])
 		return 127
 	}
-	if f := s.c.control(args); f != nil {
+	if f := s.c.control(args, hc.Dir); f != nil {
 		return f(k)
 	}
 	if !s.c.cfg.Image.Bare {

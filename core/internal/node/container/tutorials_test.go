@@ -74,6 +74,41 @@ func TestImagesOfTutorials(t *testing.T) {
 	}
 }
 
+// The scripts of Python that the documentation of Jobs has end as they do there. One that is not understood serves, as any program
+// that nothing is known of.
+func TestScriptsOfPython(t *testing.T) {
+	const even = "import os, sys\nprint(\"Hello world\")\nif int(os.environ.get(\"JOB_COMPLETION_INDEX\")) % 2 == 0:\n  sys.exit(1)\n"
+	index := func(i string) func(*Config) {
+		return func(c *Config) { c.Env = append(c.Env, "JOB_COMPLETION_INDEX="+i) }
+	}
+	for i, want := range map[string]int{"2": 1, "3": 0} {
+		b, err := tryRunWith(t, index(i), "python", "python3", "-c", even)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := <-b.ended; code != want || b.Log.Tail(9, 1000) != "Hello world\n" {
+			t.Errorf("of index %s: exit code %d, log %q", i, code, b.Log.Tail(9, 1000))
+		}
+	}
+	b := run(t, "python:3.12-slim", "sh", "-c", "mkdir -p /app; cd /app; printf 'import os, time\\nprint(os.getenv(\"COLOR\"))\\ntime.sleep(3)\\nprint(\"slept\")\\n' > a.py; python a.py && python /app/none.py; echo $?")
+	b.step(t, func() bool { return !b.Running() })
+	if got := b.output(); got != "blue\nslept\npython: can't open file '/app/none.py': [Errno 2] No such file or directory\n2\n" {
+		t.Errorf("from a file: %q", got)
+	}
+	b = run(t, "python", "python3", "-c", "while True: pass")
+	b.Kill()
+	if code := <-b.ended; code != 137 {
+		t.Errorf("a loop that is killed: exit code %d", code)
+	}
+	served, err := tryRunWith(t, func(c *Config) { c.Ports = []int32{8080} }, "python:3", "python", "-c", "import flask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := served.Listening(Port{Number: 8080}); !ok {
+		t.Error("what is not understood does not listen")
+	}
+}
+
 // Clients of databases do what probes do, and say what they cannot.
 func TestClientsOfDatabases(t *testing.T) {
 	b := run(t, "mysql:5.7", "sh", "-c", "MYSQL_ALLOW_EMPTY_PASSWORD=1 mysqld")
