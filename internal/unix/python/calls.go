@@ -14,25 +14,25 @@ import (
 // builtins are functions without keywords: how many arguments they take, and what they do.
 var builtins = map[string]struct {
 	least, most int
-	do          func(*machine, list) (any, error)
+	do          func(*machine, []any) (any, error)
 }{
-	"int":   {0, 1, func(_ *machine, v list) (any, error) { return convert(v, int64(0), toInt) }},
-	"float": {0, 1, func(_ *machine, v list) (any, error) { return convert(v, 0.0, toFloat) }},
-	"str": {0, 1, func(_ *machine, v list) (any, error) {
+	"int":   {0, 1, func(_ *machine, v []any) (any, error) { return convert(v, int64(0), toInt) }},
+	"float": {0, 1, func(_ *machine, v []any) (any, error) { return convert(v, 0.0, toFloat) }},
+	"str": {0, 1, func(_ *machine, v []any) (any, error) {
 		return convert(v, "", func(v any) (any, error) { return sized(text(v)) })
 	}},
-	"len": {1, 1, func(_ *machine, v list) (any, error) {
-		switch of := v[0].(type) {
-		case string:
-			return int64(utf8.RuneCountInString(of)), nil
-		case list:
-			return int64(len(of)), nil
+	"len": {1, 1, func(_ *machine, v []any) (any, error) {
+		if s, ok := v[0].(string); ok {
+			return int64(utf8.RuneCountInString(s)), nil
+		}
+		if all, ok := items(v[0]); ok {
+			return int64(len(all)), nil
 		}
 		return nil, raise("TypeError", "object of type '%s' has no len()", kindOf(v[0]))
 	}},
 	"exit": {0, 1, leave}, "quit": {0, 1, leave}, "sys.exit": {0, 1, leave}, "os._exit": {1, 1, leave},
 	"os.getenv": {1, 2, getenv}, "os.environ.get": {1, 2, getenv},
-	"time.sleep": {1, 1, func(m *machine, v list) (any, error) {
+	"time.sleep": {1, 1, func(m *machine, v []any) (any, error) {
 		_, seconds, _, ok := number(v[0])
 		switch {
 		case !ok:
@@ -44,9 +44,9 @@ var builtins = map[string]struct {
 		}
 		return nil, m.Sleep(time.Duration(seconds * float64(time.Second)))
 	}},
-	"time.time":     {0, 0, func(m *machine, _ list) (any, error) { return float64(m.Now().UnixNano()) / 1e9, nil }},
-	"random.random": {0, 0, func(*machine, list) (any, error) { return rand.Float64(), nil }},
-	"random.randint": {2, 2, func(_ *machine, v list) (any, error) {
+	"time.time":     {0, 0, func(m *machine, _ []any) (any, error) { return float64(m.Now().UnixNano()) / 1e9, nil }},
+	"random.random": {0, 0, func(*machine, []any) (any, error) { return rand.Float64(), nil }},
+	"random.randint": {2, 2, func(_ *machine, v []any) (any, error) {
 		from, _, isFloat, ok := number(v[0])
 		to, _, alsoFloat, alsoOK := number(v[1])
 		switch {
@@ -59,7 +59,7 @@ var builtins = map[string]struct {
 		}
 		return from + rand.Int64N(to-from+1), nil
 	}},
-	"socket.gethostname": {0, 0, func(m *machine, _ list) (any, error) { return m.Hostname, nil }},
+	"socket.gethostname": {0, 0, func(m *machine, _ []any) (any, error) { return m.Hostname, nil }},
 }
 
 // exceptions are those that raise may name.
@@ -72,7 +72,7 @@ func convert(v list, otherwise any, to func(any) (any, error)) (any, error) {
 	return to(v[0])
 }
 
-func leave(_ *machine, v list) (any, error) {
+func leave(_ *machine, v []any) (any, error) {
 	if len(v) == 0 || v[0] == nil {
 		return nil, &exit{}
 	}
@@ -82,7 +82,7 @@ func leave(_ *machine, v list) (any, error) {
 	return nil, &exit{code: 1, text: text(v[0])}
 }
 
-func getenv(m *machine, v list) (any, error) {
+func getenv(m *machine, v []any) (any, error) {
 	if value, ok := m.Environment[text(v[0])]; ok {
 		return value, nil
 	}

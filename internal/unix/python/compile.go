@@ -222,23 +222,17 @@ func (c *compiler) forStmt(s *syntax.ForStmt) (block, error) {
 			return nil
 		}, nil
 	}
-	all, err := c.term(s.X)
+	of, err := c.term(s.X)
 	return func(m *machine) error {
-		v, err := all(m)
+		v, err := of(m)
 		if err != nil {
 			return err
 		}
-		items, ok := v.(list)
-		if s, isText := v.(string); isText {
-			ok = true
-			for _, r := range s {
-				items = append(items, string(r))
-			}
-		}
+		all, ok := iterated(v)
 		if !ok {
 			return raise("TypeError", "'%s' object is not iterable", kindOf(v))
 		}
-		for _, item := range items {
+		for _, item := range all {
 			if over, err := each(m, item); over {
 				return err
 			}

@@ -61,9 +61,9 @@ func equal(x, y any) bool {
 		other, same := y.(string)
 		return same && s == other
 	}
-	if all, isList := x.(list); isList {
-		others, same := y.(list)
-		return same && slices.EqualFunc(all, others, equal)
+	if all, ok := items(x); ok {
+		others, alsoOK := items(y)
+		return alsoOK && kindOf(x) == kindOf(y) && slices.EqualFunc(all, others, equal)
 	}
 	return x == nil && y == nil
 }
@@ -146,15 +146,16 @@ func ints(op syntax.Token, a, b int64) (any, error) {
 
 // percent is format % values, with %s, %r, %d and %%.
 func percent(format string, values any) (any, error) {
-	all, isTuple := values.(list)
+	all, isTuple := values.(tuple)
 	if !isTuple {
-		all = list{values}
+		all = tuple{values}
 	}
 	var out strings.Builder
 	for format != "" && out.Len() <= mostString {
 		before, rest, found := strings.Cut(format, "%")
 		out.WriteString(before)
 		if !found {
+			format = ""
 			break
 		}
 		if rest == "" {

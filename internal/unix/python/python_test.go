@@ -82,6 +82,7 @@ func TestScriptsHaveLimits(t *testing.T) {
 		"x = 2\nwhile True: x *= x":                                                "OverflowError: this Python is simulated: its integers have 64 bits",
 		"x = 1\nwhile True: x += x":                                                "OverflowError: this Python is simulated: its integers have 64 bits",
 		"x = -9223372036854775807 - 1\nx = x - 1":                                  "OverflowError: this Python is simulated: its integers have 64 bits",
+		"x = (1,)\nx = [x]":                                                        "NotImplementedError: this Python is simulated: it has no lists in lists",
 		"x = [1]\nx = [x, x]":                                                      "NotImplementedError: this Python is simulated: it has no lists in lists",
 		"def f(): return f()\nf()":                                                 "RecursionError: maximum recursion depth exceeded",
 		"def f(n): return g(n)\ndef g(n): return f(n + 1)\nf(0)":                   "RecursionError: maximum recursion depth exceeded",

@@ -70,9 +70,9 @@ func (c *compiler) term(expr syntax.Expr) (term, error) {
 			return all[2](m)
 		}, err
 	case *syntax.ListExpr:
-		return c.list(x.List)
+		return c.list(x.List, func(all []any) any { return list(all) })
 	case *syntax.TupleExpr:
-		return c.list(x.List)
+		return c.list(x.List, func(all []any) any { return tuple(all) })
 	case *syntax.IndexExpr:
 		return c.index(x)
 	case *syntax.CallExpr:
@@ -81,19 +81,21 @@ func (c *compiler) term(expr syntax.Expr) (term, error) {
 	return nil, unknown(expr, "this expression")
 }
 
-func (c *compiler) list(exprs []syntax.Expr) (term, error) {
+// list is a list or a tuple, as of makes them. There are none in others: a list twice in a list, and so on, would be a text of any
+// size.
+func (c *compiler) list(exprs []syntax.Expr, of func([]any) any) (term, error) {
 	all, err := c.terms(exprs)
 	return func(m *machine) (any, error) {
 		v, err := values(m, all)
-		if slices.ContainsFunc(v, func(each any) bool { _, nested := each.(list); return nested }) {
+		if slices.ContainsFunc(v, func(each any) bool { _, nested := items(each); return nested }) {
 			return nil, raise("NotImplementedError", "this Python is simulated: it has no lists in lists")
 		}
-		return v, err
+		return of(v), err
 	}, err
 }
 
-func values(m *machine, all []term) (list, error) {
-	found := list{}
+func values(m *machine, all []term) ([]any, error) {
+	found := []any{}
 	for _, t := range all {
 		v, err := t(m)
 		if err != nil {
@@ -237,10 +239,12 @@ func (c *compiler) in(x *syntax.BinaryExpr) (term, error) {
 				return nil, raise("TypeError", "'in <string>' requires string as left operand, not %s", kindOf(v[0]))
 			}
 			found = strings.Contains(of, part)
-		case list:
-			found = slices.ContainsFunc(of, func(each any) bool { return equal(each, v[0]) })
 		default:
-			return nil, raise("TypeError", "argument of type '%s' is not iterable", kindOf(of))
+			items, ok := items(of)
+			if !ok {
+				return nil, raise("TypeError", "argument of type '%s' is not iterable", kindOf(of))
+			}
+			found = slices.ContainsFunc(items, func(each any) bool { return equal(each, v[0]) })
 		}
 		return found == (x.Op == syntax.IN), nil
 	}, nil
@@ -269,13 +273,7 @@ func (c *compiler) index(x *syntax.IndexExpr) (term, error) {
 		if err != nil {
 			return nil, err
 		}
-		items, ok := v[0].(list)
-		if s, isText := v[0].(string); isText {
-			ok = true
-			for _, r := range s {
-				items = append(items, string(r))
-			}
-		}
+		items, ok := iterated(v[0])
 		i, _, isFloat, isNumber := number(v[1])
 		if !ok || !isNumber || isFloat {
 			return nil, raise("TypeError", "'%s' object has no item of '%s'", kindOf(v[0]), kindOf(v[1]))

@@ -6,9 +6,35 @@ import (
 	"strings"
 )
 
-// A value is nil for None, or a bool, int64, float64, string, or list.
+// A value is nil for None, or a bool, int64, float64, string, list, tuple or function.
 
-type list []any
+type (
+	list  []any
+	tuple []any
+)
+
+// items are those of a list or a tuple.
+func items(v any) (all []any, ok bool) {
+	switch v := v.(type) {
+	case list:
+		return v, true
+	case tuple:
+		return v, true
+	}
+	return nil, false
+}
+
+// iterated are the items of what has some: the characters of a string, too.
+func iterated(v any) (all []any, ok bool) {
+	s, isText := v.(string)
+	if !isText {
+		return items(v)
+	}
+	for _, r := range s {
+		all = append(all, string(r))
+	}
+	return all, true
+}
 
 func kindOf(v any) string {
 	switch v.(type) {
@@ -22,6 +48,8 @@ func kindOf(v any) string {
 		return "float"
 	case string:
 		return "str"
+	case tuple:
+		return "tuple"
 	case *function:
 		return "function"
 	}
@@ -40,10 +68,9 @@ func truth(v any) bool {
 		return v != 0
 	case string:
 		return v != ""
-	case list:
-		return len(v) > 0
 	}
-	return true
+	all, ok := items(v)
+	return !ok || len(all) > 0
 }
 
 // text is str(v).
@@ -75,15 +102,24 @@ func repr(v any) string {
 		inner := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, quote, `\`+quote).Replace(v)
 		return quote + inner + quote
 	case list:
-		var all []string
-		for _, each := range v {
-			all = append(all, repr(each))
+		return "[" + joined(v) + "]"
+	case tuple:
+		if len(v) == 1 {
+			return "(" + joined(v) + ",)"
 		}
-		return "[" + strings.Join(all, ", ") + "]"
+		return "(" + joined(v) + ")"
 	case *function:
 		return "<function " + v.name + ">"
 	}
 	return ""
+}
+
+func joined(all []any) string {
+	var texts []string
+	for _, each := range all {
+		texts = append(texts, repr(each))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // floatText is repr of a float: as few digits as tell it from others, with an exponent where Python has one.
