@@ -200,15 +200,15 @@ func TestExecTerminal(t *testing.T) {
 	defer cancel()
 	types := func(keys string, sizes remotecommand.TerminalSizeQueue, command ...string) string {
 		t.Helper()
-		var out bytes.Buffer
+		client := &typist{ctx: ctx, keys: strings.NewReader(keys), prompted: make(chan struct{})}
 		query := url.Values{"command": command, "output": {"1"}, "input": {"1"}, "tty": {"1"}}
 		err := c.executor("exec", "p", query.Encode()).StreamWithContext(ctx, remotecommand.StreamOptions{
-			Stdin: strings.NewReader(keys), Stdout: &out, Tty: true, TerminalSizeQueue: sizes,
+			Stdin: client, Stdout: client, Tty: true, TerminalSizeQueue: sizes,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, _, err := screen.Show(out.String(), 80)
+		rows, _, err := screen.Show(client.shown.String(), 80)
 		if err != nil {
 			t.Error(err)
 		}
@@ -224,6 +224,34 @@ func TestExecTerminal(t *testing.T) {
 		t.Errorf("the terminal says that its size is %q, want %q", got, want)
 	}
 	close(sizes)
+}
+
+// typist types when the shell prompts. What is typed before, the terminal echoes, and the shell once more: so does any terminal.
+type typist struct {
+	ctx      context.Context
+	keys     *strings.Reader
+	shown    bytes.Buffer
+	prompted chan struct{}
+	has      bool // prompted
+}
+
+func (p *typist) Read(b []byte) (int, error) {
+	if p.keys.Len() > 0 {
+		select {
+		case <-p.prompted:
+		case <-p.ctx.Done():
+		}
+	}
+	return p.keys.Read(b)
+}
+
+func (p *typist) Write(b []byte) (int, error) {
+	p.shown.Write(b)
+	if !p.has && strings.Contains(p.shown.String(), "# ") {
+		p.has = true
+		close(p.prompted)
+	}
+	return len(b), nil
 }
 
 // sizeQueue are the sizes that a client's terminal has, one after the other.
