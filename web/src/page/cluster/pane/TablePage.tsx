@@ -183,11 +183,12 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
   const view = useRowWindow(scroller, rows.length, ROW);
   const room = useRoom(scroller);
   const widths = useMemo(() => fitted(widthsOf(columns, rows), room), [columns, rows, room]);
+  const gap = gapOf(widths, room);
   const open = (row: Row) => openObject(kind.group, kind.resource, row.namespace, row.name);
   return (
     <section
       ref={scroller}
-      class="table-scroll objects"
+      class={`table-scroll objects ${rows.length === 0 ? 'is-empty' : ''}`}
       translate={false}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       tabIndex={0}
@@ -196,12 +197,16 @@ function Rows({ kind, columns, rows, sort, onSort }: RowsProps) {
     >
       <table
         style={{
-          width: `max(100%, ${widths.reduce((a, b) => a + b, 0) + columns.length * GAP + 1}ch)`,
+          width: `max(100%, ${sum(widths) + columns.length * gap + MARGIN}ch)`,
+          '--side': `${(gap / GAP) * 8}px`,
         }}
       >
         <colgroup>
           {columns.map(({ name }, i) => (
-            <col key={name} style={{ width: `${(widths[i] ?? 8) + GAP + (i === 0 ? 1 : 0)}ch` }} />
+            <col
+              key={name}
+              style={{ width: `${(widths[i] ?? 8) + gap + (i === 0 ? MARGIN : 0)}ch` }}
+            />
           ))}
         </colgroup>
         <thead>
@@ -314,8 +319,19 @@ function toneOf(column: string, text: string): string {
   return '';
 }
 
-/** Between two columns, in characters. */
+/** Between two columns, in characters: as much as there is room for, from one to the other. */
 const GAP = 2.4;
+const LEAST_GAP = 1.2;
+
+/** What the first column has more than half of the gap on its left, in characters. */
+const MARGIN = 1.6;
+
+function gapOf(widths: readonly number[], room: number): number {
+  if (room === 0) return GAP;
+  return Math.min(GAP, Math.max(LEAST_GAP, (room - sum(widths) - MARGIN) / widths.length));
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 
 /** How many characters of the table's face there is room for. */
 function useRoom(scroller: RefObject<HTMLElement | null>): number {
@@ -341,7 +357,7 @@ const LEAST = 24;
  * the whole of its name. */
 function fitted(widths: readonly number[], room: number): number[] {
   const narrow = [...widths];
-  const all = () => narrow.reduce((a, b) => a + b, 0) + narrow.length * GAP + 1;
+  const all = () => sum(narrow) + narrow.length * GAP + MARGIN;
   while (room > 0 && all() > room) {
     const widest = Math.max(...narrow);
     if (widest <= LEAST) return narrow;
