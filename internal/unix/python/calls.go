@@ -55,7 +55,7 @@ var builtins = map[string]struct {
 		case to < from:
 			return nil, raise("ValueError", "empty range in randrange(%d, %d)", from, to+1)
 		case to-from < 0 || to-from == 1<<63-1:
-			return nil, raise("OverflowError", "this Python is simulated: its integers have 64 bits")
+			return nil, simulated(largeIntegers)
 		}
 		return from + rand.Int64N(to-from+1), nil
 	}},
@@ -65,7 +65,7 @@ var builtins = map[string]struct {
 // exceptions are those that raise may name.
 var exceptions = map[string]bool{"Exception": true, "ValueError": true, "RuntimeError": true, "TypeError": true, "KeyError": true, "OSError": true, "SystemExit": true}
 
-func convert(v list, otherwise any, to func(any) (any, error)) (any, error) {
+func convert(v []any, otherwise any, to func(any) (any, error)) (any, error) {
 	if len(v) == 0 {
 		return otherwise, nil
 	}

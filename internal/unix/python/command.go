@@ -17,7 +17,8 @@ type Command struct {
 }
 
 // Prepare returns what a command line runs, without the name of the program: -c TEXT, or a FILE, with arguments behind. Options
-// that change nothing here may be before. The file is asked for by its absolute name; dir is the folder. ok is false for anything else, such as -m, and for a script that is not understood.
+// that change nothing here may be before. The file is asked for by its absolute name; dir is the folder. ok is false for
+// anything else, such as -m, and for a script that is not understood.
 func Prepare(args []string, dir string, file func(name string) ([]byte, error)) (command *Command, ok bool) {
 	for len(args) > 0 && slices.Contains([]string{"-u", "-B", "-E", "-s"}, args[0]) {
 		args = args[1:]

@@ -28,6 +28,7 @@ type compiler struct {
 	globals map[string]bool
 	locals  map[string]bool // of the function that is compiled; nil outside of one
 	depth   int             // of what is compiled, within each other
+	loops   int             // around what is compiled
 }
 
 // deeper counts what stands within each other, so that no script takes a stack that there is not.
@@ -107,6 +108,9 @@ func (c *compiler) stmt(stmt syntax.Stmt) (block, error) {
 	case *syntax.AssignStmt:
 		return c.assign(s)
 	case *syntax.BranchStmt:
+		if s.Token != syntax.PASS && c.loops == 0 {
+			return nil, unknown(s, s.Token.String()+" outside of a loop")
+		}
 		err := map[syntax.Token]error{syntax.BREAK: errBreak, syntax.CONTINUE: errContinue}[s.Token]
 		return func(*machine) error { return err }, nil
 	case *syntax.IfStmt:
@@ -116,7 +120,7 @@ func (c *compiler) stmt(stmt syntax.Stmt) (block, error) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := c.block(s.Body)
+		body, err := c.loop(s.Body)
 		return func(m *machine) error {
 			for {
 				v, err := condition(m)
@@ -153,6 +157,12 @@ func (c *compiler) stmt(stmt syntax.Stmt) (block, error) {
 		}, nil
 	}
 	return nil, unknown(stmt, "this statement")
+}
+
+func (c *compiler) loop(body []syntax.Stmt) (block, error) {
+	c.loops++
+	defer func() { c.loops-- }()
+	return c.block(body)
 }
 
 // round runs the body of a loop once, and reports whether the loop is over.
@@ -195,7 +205,7 @@ func (c *compiler) forStmt(s *syntax.ForStmt) (block, error) {
 	if !ok {
 		return nil, unknown(s, "a loop with several variables")
 	}
-	body, err := c.block(s.Body)
+	body, err := c.loop(s.Body)
 	if err != nil {
 		return nil, err
 	}

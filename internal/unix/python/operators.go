@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -29,11 +30,16 @@ func binary(op syntax.Token, x, y any) (any, error) {
 			return nil, raise("TypeError", `can only concatenate str (not "%s") to str`, kindOf(y))
 		}
 		if n, _, isFloat, ok := number(y); op == syntax.STAR && ok && !isFloat {
-			if n > 0 && int64(len(s)) > mostString/n {
-				return nil, raise("MemoryError", "")
-			}
-			return strings.Repeat(s, int(max(n, 0))), nil
+			return repeated(s, n)
 		}
+	}
+	if s, ok := y.(string); ok {
+		if n, _, isFloat, ok := number(x); op == syntax.STAR && ok && !isFloat {
+			return repeated(s, n)
+		}
+	}
+	if hasList(x, y) {
+		return nil, simulated("operators of lists")
 	}
 	a, fa, isFloat, ok := number(x)
 	b, fb, alsoFloat, alsoOK := number(y)
@@ -44,6 +50,19 @@ func binary(op syntax.Token, x, y any) (any, error) {
 		return floats(op, fa, fb)
 	}
 	return ints(op, a, b)
+}
+
+func hasList(x, y any) bool {
+	_, ok := items(x)
+	_, alsoOK := items(y)
+	return ok || alsoOK
+}
+
+func repeated(s string, n int64) (any, error) {
+	if n > 0 && int64(len(s)) > mostString/n {
+		return nil, raise("MemoryError", "")
+	}
+	return strings.Repeat(s, int(max(n, 0))), nil
 }
 
 func equal(x, y any) bool {
@@ -72,16 +91,21 @@ func ordered(op syntax.Token, x, y any) (any, error) {
 	sign := 0
 	s, isText := x.(string)
 	other, alsoText := y.(string)
-	_, fa, _, ok := number(x)
-	_, fb, _, alsoOK := number(y)
+	a, fa, isFloat, ok := number(x)
+	b, fb, alsoFloat, alsoOK := number(y)
 	switch {
 	case isText && alsoText:
 		sign = strings.Compare(s, other)
-	case ok && alsoOK && fa < fb:
-		sign = -1
-	case ok && alsoOK && fa > fb:
-		sign = 1
-	case !ok || !alsoOK:
+	case hasList(x, y):
+		return nil, simulated("operators of lists")
+	case ok && alsoOK && (isFloat || alsoFloat):
+		if math.IsNaN(fa) || math.IsNaN(fb) {
+			return false, nil
+		}
+		sign = cmp.Compare(fa, fb)
+	case ok && alsoOK:
+		sign = cmp.Compare(a, b)
+	default:
 		return nil, raise("TypeError", "'%s' not supported between instances of '%s' and '%s'", op, kindOf(x), kindOf(y))
 	}
 	return map[syntax.Token]bool{syntax.LT: sign < 0, syntax.GT: sign > 0, syntax.LE: sign <= 0, syntax.GE: sign >= 0}[op], nil
@@ -96,20 +120,37 @@ func floats(op syntax.Token, a, b float64) (any, error) {
 	case syntax.STAR:
 		return a * b, nil
 	}
-	if b == 0 {
-		return nil, raise("ZeroDivisionError", "division by zero")
-	}
-	switch op {
-	case syntax.SLASH:
+	switch {
+	case b == 0:
+		return nil, raise("ZeroDivisionError", "%s", map[syntax.Token]string{
+			syntax.SLASH: "division by zero", syntax.SLASHSLASH: "float floor division by zero", syntax.PERCENT: "float modulo",
+		}[op])
+	case op == syntax.SLASH:
 		return a / b, nil
-	case syntax.SLASHSLASH:
-		return math.Floor(a / b), nil
 	}
-	return a - b*math.Floor(a/b), nil
+	// As float_divmod of CPython.
+	rest := math.Mod(a, b)
+	quotient := (a - rest) / b
+	switch {
+	case rest == 0:
+		rest = math.Copysign(0, b)
+	case (b < 0) != (rest < 0):
+		rest, quotient = rest+b, quotient-1
+	}
+	whole := math.Floor(quotient)
+	if quotient-whole > 0.5 {
+		whole++
+	}
+	if op == syntax.SLASHSLASH {
+		return whole, nil
+	}
+	return rest, nil
 }
 
+const largeIntegers = "integers of more than 64 bits"
+
 func ints(op syntax.Token, a, b int64) (any, error) {
-	tooLarge := raise("OverflowError", "this Python is simulated: its integers have 64 bits")
+	tooLarge := simulated(largeIntegers)
 	switch op {
 	case syntax.PLUS:
 		if sum := a + b; (sum > a) == (b > 0) || b == 0 {
@@ -133,6 +174,9 @@ func ints(op syntax.Token, a, b int64) (any, error) {
 		return nil, raise("ZeroDivisionError", "integer modulo by zero")
 	case b == 0:
 		return nil, raise("ZeroDivisionError", "integer division or modulo by zero")
+	}
+	if a == math.MinInt64 && b == -1 && op == syntax.SLASHSLASH {
+		return nil, tooLarge
 	}
 	quotient, rest := a/b, a%b
 	if rest != 0 && (rest < 0) != (b < 0) {
@@ -187,7 +231,7 @@ func percent(format string, values any) (any, error) {
 			}
 			out.WriteString(text(whole))
 		default:
-			return nil, raise("ValueError", "this Python is simulated: it has no format %%%c", verb)
+			return nil, simulated("format %" + string(verb))
 		}
 	}
 	if len(all) > 0 && format == "" {
@@ -225,7 +269,7 @@ func formatted(format string, values []any) (any, error) {
 		} else {
 			v, err := toInt(field)
 			if err != nil {
-				return nil, raise("ValueError", "this Python is simulated: it has no field {%s}", field)
+				return nil, simulated("field {" + field + "}")
 			}
 			place = int(min(max(v.(int64), -1), 1<<20))
 		}

@@ -52,8 +52,8 @@ type Script struct {
 	run   block
 }
 
-// Parse returns the script of a text. The name is what tracebacks call it, such as "<string>", or that of a file. The error says what is not known, or not Python, and
-// where.
+// Parse returns the script of a text. The name is what tracebacks call it, such as "<string>", or that of a file. The error says
+// what is not known, or not Python, and where.
 func Parse(name, text string) (*Script, error) {
 	if len(text) > mostText {
 		return nil, fmt.Errorf("%s: %d bytes are too many", name, len(text))
@@ -138,6 +138,11 @@ func (r *raised) message() string {
 
 func raise(kind, format string, args ...any) error {
 	return &raised{kind: kind, text: fmt.Sprintf(format, args...)}
+}
+
+// simulated is raised by what Python has, and this one has not, where only a running script tells.
+func simulated(what string) error {
+	return raise("NotImplementedError", "this Python is simulated: it has no %s", what)
 }
 
 // at says in which line something was raised, unless that is known.

@@ -2,30 +2,39 @@ package python
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// known are the members of modules that a script may use.
-var known = map[string]bool{
-	"os.environ": true, "os.getenv": true, "os._exit": true, "sys.argv": true, "sys.exit": true, "sys.stdout": true, "sys.stderr": true,
-	"time.sleep": true, "time.time": true, "random.random": true, "random.randint": true, "socket.gethostname": true,
+// attributes are the members of modules that are no functions; those are in builtins.
+var attributes = []string{"os.environ", "sys.argv", "sys.stdout", "sys.stderr"}
+
+// isKnown reports whether a script may import a module, or a member of one.
+func isKnown(name string) bool {
+	is := func(member string) bool { return member == name || strings.HasPrefix(member, name+".") }
+	for member := range builtins {
+		if is(member) && strings.Contains(member, ".") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(attributes, is)
 }
 
-func isModule(name string) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(member string) bool { return strings.HasPrefix(member, name+".") })
-}
+type patterns struct{ imports, from, as, raises, isNone, isNoNone *regexp.Regexp }
 
-var (
-	imports  = regexp.MustCompile(`^import[ \t]+([\w., \t]+?)[ \t]*(;|#|$)[ \t]*`)
-	from     = regexp.MustCompile(`^from[ \t]+(\w+)[ \t]+import[ \t]+([\w, \t]+?)[ \t]*(;|#|$)[ \t]*`)
-	as       = regexp.MustCompile(`^(\w+)(?:[ \t]+as[ \t]+(\w+))?$`)
-	raises   = regexp.MustCompile(`^raise[ \t]+(\w+(?:\(.*\))?)[ \t]*$`)
-	isNone   = regexp.MustCompile(`\bis[ \t]+None\b`)
-	isNoNone = regexp.MustCompile(`\bis[ \t]+not[ \t]+None\b`)
-)
+// compiled are the patterns, which no start of an engine needs.
+var compiled = sync.OnceValue(func() patterns {
+	return patterns{
+		imports:  regexp.MustCompile(`^import[ \t]+([\w., \t]+?)[ \t]*(?:;|$)[ \t]*`),
+		from:     regexp.MustCompile(`^from[ \t]+(\w+)[ \t]+import[ \t]+([\w, \t]+?)[ \t]*(?:;|$)[ \t]*`),
+		as:       regexp.MustCompile(`^(\w+)(?:[ \t]+as[ \t]+(\w+))?$`),
+		raises:   regexp.MustCompile(`^raise[ \t]+(\w+(?:\(.*\))?)[ \t]*$`),
+		isNone:   regexp.MustCompile(`\bis[ \t]+None\b`),
+		isNoNone: regexp.MustCompile(`\bis[ \t]+not[ \t]+None\b`),
+	}
+})
 
 // rewritten returns the text as Starlark has it, with the lines where they were, and what the names stand for that it imports: a
 // module, or a member of one.
@@ -46,7 +55,7 @@ func rewritten(text string) (plain string, names map[string]string, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if found := raises.FindStringSubmatch(rest); found != nil {
+		if found := compiled().raises.FindStringSubmatch(rest); found != nil {
 			rest = "__raise(" + found[1] + ")"
 		}
 		lines[i] = indent + rest
@@ -58,20 +67,17 @@ func rewritten(text string) (plain string, names map[string]string, err error) {
 func importsOf(line string, names map[string]string) (rest string, err error) {
 	taken := false
 	for {
-		module, list, end := "", "", ""
-		if found := imports.FindStringSubmatch(line); found != nil {
-			list, end, line = found[1], found[2], line[len(found[0]):]
-		} else if found := from.FindStringSubmatch(line); found != nil {
-			module, list, end, line = found[1], found[2], found[3], line[len(found[0]):]
+		module, list := "", ""
+		if found := compiled().imports.FindStringSubmatch(line); found != nil {
+			list, line = found[1], line[len(found[0]):]
+		} else if found := compiled().from.FindStringSubmatch(line); found != nil {
+			module, list, line = found[1], found[2], line[len(found[0]):]
 		} else {
 			break
 		}
-		if end == "#" {
-			line = ""
-		}
 		taken = true
 		for item := range strings.SplitSeq(list, ",") {
-			found := as.FindStringSubmatch(strings.TrimSpace(item))
+			found := compiled().as.FindStringSubmatch(strings.TrimSpace(item))
 			if found == nil {
 				return "", fmt.Errorf("the import of %q is not known", strings.TrimSpace(item))
 			}
@@ -82,7 +88,7 @@ func importsOf(line string, names map[string]string) (rest string, err error) {
 			if module != "" {
 				what = module + "." + what
 			}
-			if !known[what] && !isModule(what) {
+			if !isKnown(what) {
 				return "", fmt.Errorf("there is no %s", what)
 			}
 			names[name] = what
@@ -100,8 +106,8 @@ func stringsOf(text string) (plain string, within map[int]bool, err error) {
 	within = map[int]bool{}
 	var out, code strings.Builder
 	flush := func() {
-		part := isNoNone.ReplaceAllString(code.String(), "!= None")
-		out.WriteString(isNone.ReplaceAllString(part, "== None"))
+		part := compiled().isNoNone.ReplaceAllString(code.String(), "!= None")
+		out.WriteString(compiled().isNone.ReplaceAllString(part, "== None"))
 		code.Reset()
 	}
 	for i := 0; i < len(text); {

@@ -88,7 +88,7 @@ func (c *compiler) list(exprs []syntax.Expr, of func([]any) any) (term, error) {
 	return func(m *machine) (any, error) {
 		v, err := values(m, all)
 		if slices.ContainsFunc(v, func(each any) bool { _, nested := items(each); return nested }) {
-			return nil, raise("NotImplementedError", "this Python is simulated: it has no lists in lists")
+			return nil, simulated("lists in lists")
 		}
 		return of(v), err
 	}, err

@@ -44,7 +44,8 @@ func (c *Container) control(argv []string, dir string) func(*call) int {
 		}
 	}
 	if name == "python" || name == "python3" {
-		if command, ok := python.Prepare(args, dir, c.tree().ReadFile); ok {
+		file := func(name string) ([]byte, error) { return c.tree().ReadFile(name) } // there may be no tree yet, and no need of one
+		if command, ok := python.Prepare(args, dir, file); ok {
 			return func(k *call) int { return command.Run(k.Call) }
 		}
 		return nil
