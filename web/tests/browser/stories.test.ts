@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launch, ready } from './browser';
 import { Gate, plain, type Site } from './site';
@@ -173,7 +173,10 @@ test('a kind of your own: defined, completed, and its rule refuses at its line',
   await page.keyboard.type('rig');
   // A table that is looked at while there is nothing in it has its columns when something comes.
   await show('#cluster/apis/harbour.example.com/v1/boats');
-  await page.getByText('No Boat in this cluster.').waitFor();
+  const none = page.getByText('No Boat in this cluster.');
+  await none.waitFor();
+  const below = async (part: Locator) => (await part.boundingBox())?.y ?? Number.NaN;
+  expect((await below(none)) - (await below(page.locator('.objects')))).toBeLessThan(80);
   await button('Apply').click();
   await outcome().getByText('Boat albatross created').waitFor();
   await page.getByRole('link', { name: 'albatross' }).waitFor();
@@ -186,6 +189,14 @@ test('a kind of your own: defined, completed, and its rule refuses at its line',
     .locator('.kinds')
     .getByRole('button', { name: /^Boat\s*1$/ })
     .waitFor();
+});
+
+test('a table has all of its columns in sight beside the editor', async () => {
+  await show('#cluster/api/v1/pods');
+  await page.locator('.object-name').first().waitFor();
+  await expect
+    .poll(() => page.locator('.objects').evaluate((e) => e.scrollWidth - e.clientWidth))
+    .toBe(0);
 });
 
 test('every request is in the inspector, with who made it and what it carried', async () => {

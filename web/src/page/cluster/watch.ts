@@ -33,8 +33,8 @@ interface WatchEvent {
 export interface Form<T> {
   readonly name: string;
   readonly accept: string;
-  /** Is given what the first event holds, whatever it tells of: of an empty collection it is the bookmark. */
-  first?(object: unknown): void;
+  /** Is given what each event holds: what the first one brings for all is in the bookmark of an empty collection. */
+  note?(object: unknown): void;
   /** The items of an event with their keys. */
   read(object: unknown): readonly (readonly [key: string, item: T])[];
   /** Whether the event is the bookmark after the initial ones. */
@@ -192,13 +192,11 @@ export class Watch<T> {
     }
     // What was known before and does not come again has gone meanwhile.
     let fresh: Set<string> | null = new Set();
-    let isFirst = true;
     for await (const frame of framesOf(response.body)) {
       if (signal.aborted) return;
       const { type, object } = JSON.parse(frame) as WatchEvent;
       if (type === 'ERROR') throw new Error((object as { message?: string }).message ?? 'ERROR');
-      if (isFirst) this.#form.first?.(object);
-      isFirst = false;
+      this.#form.note?.(object);
       if (type === 'BOOKMARK') {
         if (fresh && this.#form.isInitialEnd(object)) {
           for (const key of this.#items.keys()) if (!fresh.has(key)) this.#items.delete(key);

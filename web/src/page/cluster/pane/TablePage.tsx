@@ -351,13 +351,13 @@ function useRoom(scroller: RefObject<HTMLElement | null>): number {
 }
 
 /** A column that is narrower than this is left as it is. */
-const LEAST = 24;
+const LEAST = 16;
 
 /** Makes the widest columns narrower until all are in sight, as far as that goes: the state of a thing says more than
  * the whole of its name. */
 function fitted(widths: readonly number[], room: number): number[] {
   const narrow = [...widths];
-  const all = () => sum(narrow) + narrow.length * GAP + MARGIN;
+  const all = () => sum(narrow) + narrow.length * LEAST_GAP + MARGIN;
   while (room > 0 && all() > room) {
     const widest = Math.max(...narrow);
     if (widest <= LEAST) return narrow;

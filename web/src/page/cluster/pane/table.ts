@@ -53,7 +53,7 @@ export function tableForm(path: string): Form<Row> {
   return {
     name: 'table',
     accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
-    first(object) {
+    note(object) {
       const { columnDefinitions } = object as RawTable;
       if (columnDefinitions?.length) columnsOf(path).value = columnDefinitions;
     },
