@@ -46,8 +46,7 @@ func (d *Dialer) DialContext(ctx context.Context, protocol, address string) (net
 
 // RoundTrip sends a request to the cluster as from a machine outside: to node ports, host ports and load balancers. It
 // fails with what wraps network.ErrRefused, with a net.DNSError for a name that nobody has, with a network.InsideError for what
-// can be reached in the cluster alone, and
-// with an error of package os or ctx where nobody answers.
+// can be reached in the cluster alone, and with an error of package os or ctx where nobody answers.
 func (d *Dialer) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.mu.Lock()
 	nodes := d.nodes

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -70,13 +71,7 @@ func nodetool(k *call) int {
 	if len(k.Args) > 0 {
 		command = k.Args[0]
 	}
-	dc, rack := k.Env.Get("CASSANDRA_DC").String(), k.Env.Get("CASSANDRA_RACK").String()
-	if dc == "" {
-		dc = "datacenter1"
-	}
-	if rack == "" {
-		rack = "rack1"
-	}
+	dc, rack := cmp.Or(k.Env.Get("CASSANDRA_DC").String(), "datacenter1"), cmp.Or(k.Env.Get("CASSANDRA_RACK").String(), "rack1")
 	switch command {
 	case "status":
 		k.ringStatus(dc, rack)

@@ -26,6 +26,7 @@ type Image struct {
 	Bash    bool
 	Ports   []int  // that its server listens on
 	kind    string // which server it holds; empty: none, or an unknown one
+	release string // of that server, where the tag is not its version
 	unknown bool   // nothing is known of it but its name
 	files   map[string]string
 }
@@ -131,7 +132,7 @@ var knownImages = map[string]known{
 	"kubernetes/serve_hostname":                       {Image: Image{Size: 5 << 20, kind: "serve-hostname", Ports: []int{9376}, Argv: []string{"/serve_hostname"}, Bare: true}},
 	"registry.k8s.io/redis":                           {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}},
 	"registry.k8s.io/kubernetes-zookeeper":            {Image: Image{Size: 90 << 20, kind: "zookeeper", Ports: []int{2181, 2888, 3888}, Argv: []string{"start-zookeeper"}, Bash: true, files: zookeeperFiles}},
-	"gcr.io/google-samples/cassandra":                 {Image: Image{Size: 140 << 20, kind: "cassandra", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Argv: []string{"/run.sh"}, Bash: true, files: cassandraFiles}},
+	"gcr.io/google-samples/cassandra":                 {Image: Image{Size: 140 << 20, kind: "cassandra", release: "3.11.2", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Argv: []string{"/run.sh"}, Bash: true, files: cassandraFiles}},
 	"gcr.io/google-samples/xtrabackup":                {Image: Image{Size: 80 << 20, kind: "xtrabackup", Argv: []string{"bash"}, Bash: true}},
 	"gcr.io/google-samples/gb-frontend":               {Image: Image{Size: 180 << 20, kind: "gb-frontend", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Dir: "/var/www/html", Bash: true}},
 	"gcr.io/google-samples/gb-redis-follower":         {Image: Image{Size: 40 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"/run.sh"}, Dir: "/data", Bash: true}},
@@ -141,7 +142,7 @@ var knownImages = map[string]known{
 	"registry.k8s.io/kubernetes-e2e":                  {Image: Image{Size: 40 << 20}},
 	"registry.k8s.io/e2e-test-images/agnhost":         {Image: Image{Size: 50 << 20, kind: "agnhost", Entry: []string{"/agnhost"}, Argv: []string{"pause"}}},
 	"registry.k8s.io/e2e-test-images/busybox":         {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}},
-	"registry.k8s.io/e2e-test-images/nginx":           {Image: Image{Size: 70 << 20, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"registry.k8s.io/e2e-test-images/nginx":           {Image: Image{Size: 70 << 20, kind: "nginx", release: versions["nginx"], Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"registry.k8s.io/e2e-test-images/httpd":           {Image: Image{Size: 58 << 20, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Bash: true}},
 	"registry.k8s.io/e2e-test-images/jessie-dnsutils": {Image: Image{Size: 100 << 20, Argv: []string{"sleep", "infinity"}, Bash: true}},
 	"gcr.io/google-samples/hello-go-gke":              {Image: Image{Size: 8 << 20, kind: "hello-go-gke", Ports: []int{80}, Argv: []string{"./hello-go-gke"}}},

@@ -111,11 +111,11 @@ var tagVersion = regexp.MustCompile(`:v?(\d+(?:\.\d+){0,2})(?:[-@]|$)`)
 // say all of it the first one.
 func (i Image) version() string {
 	newest := versions[i.kind]
-	if strings.HasPrefix(i.Name, "gcr.io/google-samples/cassandra:") {
-		return "3.11.2" // its tags count the images
-	}
 	found := tagVersion.FindStringSubmatch(i.Name)
-	if found == nil || i.kind == "nginx" && strings.Contains(i.Name, "e2e-test-images") {
+	switch {
+	case i.release != "":
+		return i.release
+	case found == nil:
 		return newest
 	}
 	parts := strings.Count(newest, ".") - strings.Count(found[1], ".")

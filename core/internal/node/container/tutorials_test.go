@@ -74,8 +74,8 @@ func TestImagesOfTutorials(t *testing.T) {
 	}
 }
 
-// The scripts of Python that the documentation of Jobs has end as they do there. One that is not understood serves, as any program
-// that nothing is known of.
+// The scripts of Python that the documentation of Jobs has end as they do there. Others are servers, as are all programs that
+// nothing is known of.
 func TestScriptsOfPython(t *testing.T) {
 	const even = "import os, sys\nprint(\"Hello world\")\nif int(os.environ.get(\"JOB_COMPLETION_INDEX\")) % 2 == 0:\n  sys.exit(1)\n"
 	index := func(i string) func(*Config) {
