@@ -118,6 +118,13 @@ func TestModule(t *testing.T) {
 		s.types("kubectl port-forward deploy/web 8080:80 > /dev/null &\runtil curl -s localhost:8080 > page; do sleep 0.1; done; cat page | grep -o 'Welcome to nginx!' | head -1\r")
 		s.sees(`Welcome to nginx!\n`)
 	})
+	t.Run("any port for a port of a Pod", func(t *testing.T) {
+		s.t = t
+		s.types("kubectl port-forward deploy/web :80 > any &\runtil port=$(grep -o '127.0.0.1:[0-9]*' any); do sleep 0.1; done; curl -s ${port/*:/localhost:} | grep -o 'Welcome to nginx!' | tr a-z A-Z\r")
+		s.sees(`WELCOME TO NGINX!\n`)
+		s.types("echo $((${port/*:/} >= 32768)) as on Linux\r")
+		s.sees(`\n1 as on Linux\n`)
+	})
 }
 
 // seesRequest waits until the API server has got a request whose record matches.

@@ -267,6 +267,12 @@ var patches = []patch{
 		why:    "320,000 compressed bytes that only some kustomizations need come with the rest of the module, which is fetched for the function that reads them",
 	},
 	{
+		module: std, file: "net/net_fake.go",
+		sha256: "784b369c57be52fa87ace5f10e07e3c24b45d549639e1487734b793024188df3",
+		diff:   true,
+		why:    "who asks for any port is given 1, 2 and so on, ports that only an administrator may have, and where servers are; now one from 32768 on, as on Linux",
+	},
+	{
 		module: std, file: "runtime/asm_wasm.s",
 		sha256: "406725addd53e6fd76860955eca05df43550c6a3c6e4a16dd8b98037d2a4a97f",
 		diff:   true,
