@@ -149,7 +149,15 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.WarningHandler = warnings
 		config.QPS = -1 // flow control is the server's
-		config = c.wrap(ctx, config)
+		return c.wrap(ctx, config)
+	}
+	building.Lock()
+	root := cmd.NewKubectlCommand(cmd.KubectlOptions{Arguments: append([]string{"kubectl"}, k.Args...), ConfigFlags: flags, IOStreams: streams})
+	building.Unlock()
+	// Around what the command has added by now, headers that name it: kubectl does not show them.
+	named := flags.WrapConfigFn
+	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config = named(config)
 		config.Wrap(level.wrap(errs))
 		if c.serves(config.Host) {
 			config.Wrap(c.discovery.keep)
@@ -157,9 +165,6 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 		}
 		return config
 	}
-	building.Lock()
-	root := cmd.NewKubectlCommand(cmd.KubectlOptions{Arguments: append([]string{"kubectl"}, k.Args...), ConfigFlags: flags, IOStreams: streams})
-	building.Unlock()
 	root.SilenceErrors = true
 	root.SetIn(k.In)
 	root.SetOut(out)
