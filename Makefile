@@ -206,7 +206,7 @@ test: ## everything that must pass before a change lands; says at its end where 
 	@rm -rf build/failures && mkdir -p build/log && : >build/log/steps && : >build/log/failed; \
 	trap 'status=$$?; scripts/times || status=1; [ $$status = 0 ] || tail -qn 90 build/log/failed build/failures/*.txt 2>/dev/null || true; exit $$status' EXIT; \
 	$(MAKE) setup chromium firefox-webkit jq; \
-	$(MAKE) -j2 build check; \
+	$(MAKE) -j2 build check race; \
 	$(MAKE) BUILT=1 -j$(JOBS) all-tests
 
 # They begin in this order, the longest first: a target that still had something to build would give its place away.
@@ -241,35 +241,31 @@ GOTEST_ONCE := $(GOTEST) -vet=off -count=1 -timeout 40m
 test-analyze:
 	@scripts/step "test vet and staticcheck" go -C scripts/analyze test -vet=off ./...
 
-# The packages whose tests run with their invariants checked, and without the race detector. The tag concerns packages of
-# this repository alone: Kubernetes is not compiled anew.
-WITH_INVARIANTS := ./core/internal/node
+# Lessons are played by eight processes, which must fit into a small machine together. One may have more garbage, and takes a
+# fifth less of a processor.
+ROOMY      := GOGC=400
+ROOMY_OF_8 := GOGC=200
 
-# The packages whose tests start engines and do not look at memory. A heap that may grow takes a fifth less of a processor:
-# 38 s instead of 48 for ./core. Lessons are played by eight processes, which must fit into a small machine together.
-WITH_ENGINES := ./core ./core/controllers
-ROOMY        := GOGC=400
-ROOMY_OF_8   := GOGC=200
+# The packages whose tests run with the race detector alone, which turns their invariants on, too: most of them start engines.
+# The shell and the server are others, see WITH_MODULE.
+RACE_ALONE := ./core ./core/internal/node
+# Those whose tests take little, and run twice.
+RACE_TOO   := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
+	./core/internal/node/locks ./core/internal/node/network ./core/internal/records ./core/requestlog ./server/share ./internal/unix/awk ./internal/unix/python ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
+	./internal/status ./core/shell/lines ./internal/unix/terminal ./wasm/bridge/...
 
 .PHONY: test-go
 test-go: $(call needs,native)
-	@scripts/step "Go tests of the engine" env $(ROOMY) $(GOTEST) -vet=off -timeout 40m $(WITH_ENGINES)
-	@scripts/step "Go tests" $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE) $(WITH_ENGINES) $(WITH_INVARIANTS)))
-	@scripts/step "Go tests with invariants" env $(ROOMY) $(GOTEST) -vet=off -tags $(TAGS),invariants -timeout 40m $(WITH_INVARIANTS)
+	@scripts/step "Go tests" env $(ROOMY_OF_8) $(GOTEST) -vet=off -timeout 40m $$(go list ./... | grep -vFx -f <(go list $(WITH_MODULE) $(RACE_ALONE)))
 
-# The packages that the race detector can look at without compiling Kubernetes once more.
-WITH_RACE := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
-	./core/internal/node/locks ./core/internal/node/network ./server/share ./internal/unix/awk ./internal/unix/python ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
-	./internal/status ./core/shell/lines ./internal/unix/terminal ./wasm/bridge/...
+# Kubernetes is compiled once more for it, with the other builds: a test that had to wait for that would seem slow.
+.PHONY: race
+race: setup | native check-js
+	@scripts/step "compile for the race detector (8 minutes the first time)" $(BUILD_ENV) go build -tags $(TAGS) -race $(RACE_ALONE) $(RACE_TOO) ./core/shell ./server
 
 .PHONY: test-race
-test-race:
-	@scripts/step "Go tests with -race" go test -vet=off -tags $(TAGS) -race -timeout 40m $(WITH_RACE)
-
-# Not part of test: it compiles Kubernetes once more, for 20 minutes or so.
-.PHONY: test-race-all
-test-race-all: $(call needs,native) ## the tests of all Go packages with the race detector (compiles Kubernetes once more)
-	@scripts/step "all Go tests with -race" go test -vet=off -tags $(TAGS) -ldflags="$(X_VERSION)" -race -timeout 60m ./core ./core/... ./internal/... ./server/... ./wasm/bridge/...
+test-race: $(call needs,race) ## the tests of what runs at once, with the race detector
+	@scripts/step "Go tests with -race" env $(ROOMY) $(GOTEST) -vet=off -race -timeout 40m $(RACE_ALONE) $(RACE_TOO)
 
 .PHONY: test-js
 test-js: $(call needs,wasm)
@@ -304,14 +300,14 @@ test-transcripts: $(call needs,native wasm)
 	scripts/step "transcripts, in the resumed module" $(KEPT) $(GOTEST_ONCE) ./transcripts -run TestTranscripts -wasm ../$$engine/kubetab.wasm -snapshot ../$$engine/transcripts.snapshot
 
 .PHONY: test-shell
-test-shell: $(call needs,native wasm)
-	@scripts/step "tests of the shell" $(KEPT) $(GOTEST_ONCE) ./core/shell -wasm ../../$(ENGINE)/kubetab.wasm
+test-shell: $(call needs,native wasm race)
+	@scripts/step "tests of the shell" $(KEPT) $(GOTEST_ONCE) -race ./core/shell -wasm ../../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-cluster test-server
 test-cluster: $(call needs,native wasm)
 	@scripts/step "stories of a cluster" $(KEPT) $(GOTEST_ONCE) -parallel 8 ./server -run '^TestCluster$$' -wasm ../$(ENGINE)/kubetab.wasm
-test-server: $(call needs,jq native wasm)
-	@scripts/step "tests of the server, and stories of a cluster" $(KEPT) $(GOTEST_ONCE) -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
+test-server: $(call needs,jq native wasm race)
+	@scripts/step "tests of the server, and stories of a cluster" $(KEPT) $(GOTEST_ONCE) -race -parallel 4 ./server -wasm ../$(ENGINE)/kubetab.wasm
 
 .PHONY: test-lessons
 test-lessons: $(call needs,wasm)
