@@ -334,7 +334,7 @@ test-vitepress: page chromium ## a site that VitePress builds, and its blocks in
 
 .PHONY: test-busy
 test-busy: build ## the tests beside BUSY processes that take a processor each: for what passes only where it is quick
-	@FRESH=1 GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-shell test-server test-transcripts test-web
+	@FRESH=1 GOFLAGS=-count=1 scripts/busy $(BUSY) $(MAKE) --keep-going test-go test-race test-shell test-server test-transcripts test-web
 
 .PHONY: test-rare
 test-rare: native wasm ## what takes long and proves little more than test: a module that boots
