@@ -398,5 +398,10 @@ func (f *function) call(m *machine, args []any) (any, error) {
 	if errors.As(err, &is) {
 		return is.value, nil
 	}
+	var exception *raised
+	if errors.As(err, &exception) {
+		exception.calls = append(exception.calls, frame{f.name, exception.line})
+		exception.line = 0
+	}
 	return nil, err
 }

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,16 +96,41 @@ func (s *Script) Run(ctx context.Context, config Config) int {
 		}
 		return left.code
 	case errors.As(err, &is):
-		fmt.Fprintf(config.Err, "Traceback (most recent call last):\n  File \"%s\", line %d, in <module>\n", s.name, is.line)
-		if line := int(is.line) - 1; line >= 0 && line < len(s.lines) {
-			fmt.Fprintln(config.Err, "    "+strings.TrimSpace(s.lines[line]))
-		}
+		s.trace(config.Err, append(is.calls, frame{"<module>", is.line}))
 		fmt.Fprintln(config.Err, is.message())
 	}
 	return 1
 }
 
 // machine is a script that runs.
+// mostRepeated is how often a traceback shows one and the same call in a row.
+const mostRepeated = 3
+
+// trace prints a traceback. The frames are in the order in which an exception leaves them.
+func (s *Script) trace(w io.Writer, frames []frame) {
+	fmt.Fprintln(w, "Traceback (most recent call last):")
+	repeated := 0
+	ends := func() {
+		if more := repeated - mostRepeated; more > 0 {
+			fmt.Fprintf(w, "  [Previous line repeated %s]\n", counted(more, "more time"))
+		}
+		repeated = 0
+	}
+	for i, f := range slices.Backward(frames) {
+		if i+1 == len(frames) || frames[i+1] != f {
+			ends()
+		}
+		if repeated++; repeated > mostRepeated {
+			continue
+		}
+		fmt.Fprintf(w, "  File \"%s\", line %d, in %s\n", s.name, f.line, f.function)
+		if line := int(f.line) - 1; line >= 0 && line < len(s.lines) {
+			fmt.Fprintln(w, "    "+strings.TrimSpace(s.lines[line]))
+		}
+	}
+	ends()
+}
+
 type machine struct {
 	Config
 	ctx     context.Context
@@ -124,7 +150,14 @@ func (e *exit) Error() string { return fmt.Sprintf("exit %d", e.code) }
 // raised is an exception that nobody catches.
 type raised struct {
 	kind, text string
-	line       int32
+	line       int32   // in what it is in now; 0 where that is not known yet
+	calls      []frame // that it has left
+}
+
+// frame is where a function was, or the script itself.
+type frame struct {
+	function string
+	line     int32
 }
 
 func (r *raised) Error() string { return r.message() }
