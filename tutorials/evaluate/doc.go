@@ -11,6 +11,8 @@
 //     quick loses nothing.
 //   - A check that comes after a request sees no object as it was before the request was answered, though the watch may
 //     still be behind.
+//   - A check that comes after a state of objects counts the requests behind the last that may have made it so: what was
+//     refused, or only tried, has not.
 //   - The checks see what the learner did, and not what components, the page's own views and the loader did.
 //   - What is kept is bounded: in requests, in events of a watch, and in bytes.
 package evaluate

@@ -80,6 +80,12 @@ func accountOf(user string) string {
 	return namespace
 }
 
+// writes reports whether a request that is answered as p says may have changed something.
+func (x *exchange) writes(p requestlog.Passing) bool {
+	_, isTrial := x.fields["query"].(map[string]any)["dryRun"]
+	return p.Method != http.MethodGet && p.Method != http.MethodHead && p.Status < http.StatusBadRequest && !isTrial
+}
+
 // newExchange makes what checks see of a request from what has passed of it.
 func newExchange(p requestlog.Passing) *exchange {
 	x := &exchange{id: p.ID, watch: p.Watch, pod: p.From == requestlog.FromPod}

@@ -49,7 +49,7 @@ type run struct {
 	pods      []*exchange
 	open      map[int64]*exchange // requests that go on, of both
 	earlier   map[string]ref.Val
-	lastWrite int64 // id of the learner's last request that changes something
+	lastWrite int64 // id of the learner's last request that has changed something
 	lastID    int64 // of the learner's last request
 	broken    string
 	changed   bool
@@ -304,7 +304,7 @@ func (r *run) newExchange(p requestlog.Passing) *exchange {
 		list = &r.pods
 	} else {
 		r.lastID = max(r.lastID, p.ID)
-		if p.Method != http.MethodGet && p.Method != http.MethodHead {
+		if x.writes(p) {
 			r.lastWrite = max(r.lastWrite, p.ID)
 		}
 	}

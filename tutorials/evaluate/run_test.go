@@ -156,6 +156,37 @@ func TestAfterGoesByWhenRequestsBegin(t *testing.T) {
 	expect(t, r, "what came before does not count", "first")
 }
 
+// TestAfterGoesByWhatWasDone: the watch may bring what one request has done when the next one has been answered already. What
+// did nothing is not taken for the one.
+func TestAfterGoesByWhatWasDone(t *testing.T) {
+	held := map[string]any{"metadata": map[string]any{"name": "held"}}
+	asked := func(id int64, method, query string, status int) requestlog.Passing {
+		return requestlog.Passing{Part: requestlog.PartEnd, Record: requestlog.Record{ID: id, From: "kubectl", Method: method, Path: "/held" + query, Status: status}}
+	}
+	for _, c := range []struct {
+		name string
+		next requestlog.Passing
+		want string
+	}{
+		{"refused", asked(2, "DELETE", "", 404), "gone again"},
+		{"a trial", asked(2, "DELETE", "?dryRun=All", 200), "gone again"},
+		{"done", asked(2, "DELETE", "", 200), "gone"}, // this one may have been what deleted it
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := begin(t, nil, tutorials.Step{ID: "s", Checks: []tutorials.Check{
+				{ID: "gone", None: `cm.exists(o, o.metadata.name == "held")`},
+				{ID: "again", Once: `request.method == "DELETE"`, After: "gone"},
+			}})
+			r.object("held", held)
+			r.request(asked(1, "DELETE", "", 200))
+			r.request(c.next)
+			expect(t, r, "while the watch is behind", "")
+			r.object("held", nil)
+			expect(t, r, "when the watch has caught up", c.want)
+		})
+	}
+}
+
 func TestEachKindOfCheck(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1000, 0))
 	r := begin(t, clock, tutorials.Step{ID: "s", Checks: []tutorials.Check{
