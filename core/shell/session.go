@@ -380,8 +380,7 @@ func (k *session) command(c *coreutils.Call, asked string) int {
 	if file := k.onPath(c.Env, c.Dir, asked); file != "" {
 		return k.script(c, file, asked, c.Args)
 	}
-	fmt.Fprintf(c.Stderr, "bash: %s: command not found\n", asked)
-	return 127
+	return missing(c, asked)
 }
 
 // sub runs a script in a shell of its own, with the call's streams.
