@@ -25,24 +25,24 @@ func missing(c *coreutils.Call, name string) int {
 
 // tools are programs that people look for beside a cluster, and what to do without them.
 var tools = []struct{ names, hint string }{
-	{"minikube kind k3d k3s microk8s kubeadm colima", "There is no cluster to make: this one runs already. Try: kubectl get nodes"},
-	{"docker podman nerdctl crictl ctr", "There is no container engine: Pods are simulated. Try: kubectl run web --image=nginx"},
+	{"minikube kind k3d k3s microk8s kubeadm colima", "There is no cluster to make: this one runs already.\nTry: kubectl get nodes"},
+	{"docker podman nerdctl crictl ctr", "There is no container engine: Pods are simulated.\nTry: kubectl run web --image=nginx"},
 	{"helm", "On your machine, helm template prints manifests. kubectl apply -f takes them here."},
 	{"kustomize", "kubectl has it: kubectl kustomize DIR, kubectl apply -k DIR"},
 	{"kubens", "Without it: kubectl config set-context --current --namespace=NAME"},
 	{"kubectx", "Without it: kubectl config use-context NAME"},
 	{"stern kubetail", "Without it: kubectl logs --follow --prefix --selector=app=NAME"},
 	{"k9s", "Without it: kubectl get pods --watch"},
-	{"yq", "jq reads what kubectl prints as JSON: kubectl get pods -o json | jq '.items[].metadata.name'"},
+	{"yq", "jq reads what kubectl prints as JSON.\nTry: kubectl get pods -o json | jq '.items[].metadata.name'"},
 	{"sudo doas", "Everything is allowed here without it."},
-	{"apt apt-get dpkg yum dnf apk brew snap pip pip3 npm", "Nothing can be installed in this terminal. help lists the programs there are."},
-	{"python python3 ruby perl php go", "Scripts here are bash, or JavaScript: node FILE, whose fetch('/api/v1/namespaces') asks the API server."},
+	{"apt apt-get dpkg yum dnf apk brew snap pip pip3 npm", "Nothing can be installed in this terminal.\nThe programs there are: help"},
+	{"python python3 ruby perl php go", "Scripts here are bash, or JavaScript: node FILE\nIts fetch('/api/v1/namespaces') asks the API server."},
 	{"git", "kubectl apply -f URL takes a manifest out of a repository, and curl -O URL a file."},
-	{"ssh scp", "Nodes are simulated, nobody can log in to them. A shell in a Pod: kubectl exec -it NAME -- sh"},
-	{"ping dig nslookup host telnet nc traceroute", "This terminal is outside of the cluster's network. Inside of it: kubectl run -it --rm inside --image=busybox -- sh"},
+	{"ssh scp", "Nodes are simulated, nobody can log in to them.\nA shell in a Pod: kubectl exec -it NAME -- sh"},
+	{"ping dig nslookup host telnet nc traceroute", "This terminal is outside of the cluster's network, and a Pod is inside.\nTry: kubectl run -it --rm inside --image=busybox -- sh"},
 	{"ps top htop free", "What Pods and nodes take: kubectl top pods, kubectl top nodes"},
 	{"systemctl service journalctl", "Nodes are simulated: no system runs on them."},
-	{"etcdctl etcd", "The store is a part of the API server, which alone reads it. Try: kubectl get --raw /api/v1/namespaces"},
+	{"etcdctl etcd", "The store is a part of the API server, which alone reads it.\nTry: kubectl get --raw /api/v1/namespaces"},
 }
 
 // instead is what leads on where there is no program of that name, and empty where nothing is known.

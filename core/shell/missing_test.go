@@ -12,7 +12,7 @@ func TestMissingPrograms(t *testing.T) {
 		{"kubeclt get pods", `bash: kubeclt: command not found\nDid you mean kubectl\?\n`},
 		{"kubctl get pods", `bash: kubctl: command not found\nDid you mean kubectl\?\n`},
 		{"kube get pods", `bash: kube: command not found\nDid you mean kubectl\?\n`},
-		{"docker ps", `bash: docker: command not found\nThere is no container engine: Pods are simulated\. Try: kubectl run web --image=nginx\n`},
+		{"docker ps", `bash: docker: command not found\nThere is no container engine: Pods are simulated\.\nTry: kubectl run web --image=nginx\n`},
 		{"sudo kubectl get pods", `bash: sudo: command not found\nEverything is allowed here without it\.\n`},
 		{"minikube start && echo never", `bash: minikube: command not found\nThere is no cluster to make: .*\n`},
 		{"nosuch; echo $? of nosuch", `bash: nosuch: command not found\n127 of nosuch\n`},
