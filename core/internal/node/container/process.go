@@ -20,6 +20,9 @@ import (
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
+// rootsHome is where the files of root are, in images as on machines.
+const rootsHome = "/root"
+
 // Network is what a container sees of the others. Its methods are called from
 // the container's own goroutines.
 type Network interface {
@@ -145,7 +148,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 	if !hasEnv(c.env, "HOME") {
 		home := "/"
 		if cfg.User.isRoot() {
-			home = "/root"
+			home = rootsHome
 		}
 		c.env = append(c.env, "HOME="+home)
 	}

@@ -60,7 +60,7 @@ func TestPermissions(t *testing.T) {
 		{"make one that is there", func() error { return user.Mkdir("/data/drop", 0o755) }, "file already exists"},
 		{"link there", func() error { return user.Symlink("a", "/data/new") }, "permission denied"},
 		{"remove from there", func() error { return user.Remove("/data/all", false) }, "permission denied"},
-		{"look into root's home", func() error { _, err := user.Stat("/root/x", true); return err }, "permission denied"},
+		{"look into root's home", func() error { _, err := user.Stat(rootsHome+"/x", true); return err }, "permission denied"},
 		{"list a folder without the bit for reading", func() error { _, err := user.ReadDir("/data/drop"); return err }, "permission denied"},
 		{"write into that folder", write("/data/drop/new"), ""},
 		{"remove somebody's file from /tmp", func() error { return user.Remove("/tmp/theirs", false) }, "operation not permitted"},
@@ -98,12 +98,12 @@ func TestPermissions(t *testing.T) {
 // Whose a process is, id, whoami, ps and the prompt tell.
 func TestUsers(t *testing.T) {
 	for script, want := range map[string]string{
-		`id; id -u; id -g; id -G; echo $HOME`:                           "uid=1000 gid=3000 groups=3000,2000\n1000\n3000\n3000 2000\n/\n",
-		`whoami || echo unknown`:                                        "whoami: unknown uid 1000\nunknown\n",
-		`touch /etc/x || echo refused`:                                  "touch: /etc/x: Permission denied\nrefused\n",
-		`echo x > /etc/x || echo refused`:                               "sh: can't create /etc/x: Permission denied\nrefused\n",
-		`cd /root || echo refused`:                                      "sh: cd: can't cd to /root: Permission denied\nrefused\n",
-		`[ -w /etc/passwd ] || echo no; [ -r /etc/passwd ] && echo yes`: "no\nyes\n",
+		`id; id -u; id -g; id -G; echo $HOME`:                                                                  "uid=1000 gid=3000 groups=3000,2000\n1000\n3000\n3000 2000\n/\n",
+		`whoami || echo unknown`:                                                                               "whoami: unknown uid 1000\nunknown\n",
+		`touch /etc/x || echo refused`:                                                                         "touch: /etc/x: Permission denied\nrefused\n",
+		`echo x > /etc/x || echo refused`:                                                                      "sh: can't create /etc/x: Permission denied\nrefused\n",
+		"cd " + rootsHome + " || echo refused":                                                                 "sh: cd: can't cd to " + rootsHome + ": Permission denied\nrefused\n",
+		`[ -w /etc/passwd ] || echo no; [ -r /etc/passwd ] && echo yes`:                                        "no\nyes\n",
 		`cd /tmp; touch a; chmod u=rwx,g+w,o= a; chgrp 2000 a; stat -c '%a %A %u:%g %U %F' a`:                  "760 -rwxrw---- 1000:2000 1000 regular empty file\n",
 		`cd /tmp; mkdir d; chmod 2775 d; chgrp 2000 d; chmod g+s d; touch d/f; ls -ld d d/f | cut -c1-30`:      "drwxrwsr-x    1 1000     2000 \n-rw-r--r--    1 1000     2000 \n",
 		`cd /tmp; touch a; chown 5 a; echo $?; chmod u+q a; echo $?`:                                           "chown: a: Operation not permitted\n1\nchmod: a: invalid mode 'u+q'\n1\n",
@@ -116,7 +116,7 @@ func TestUsers(t *testing.T) {
 			}
 		})
 	}
-	if got := run(t, "nginx", "sh", "-c", "id; whoami; ls -ld /root /tmp | cut -c1-30").output(); got != "uid=0(root) gid=0(root) groups=0(root)\nroot\ndrwx------    1 root     root \ndrwxrwxrwt    1 root     root \n" {
+	if got := run(t, "nginx", "sh", "-c", "id; whoami; ls -ld ~ /tmp | cut -c1-30").output(); got != "uid=0(root) gid=0(root) groups=0(root)\nroot\ndrwx------    1 root     root \ndrwxrwxrwt    1 root     root \n" {
 		t.Errorf("as root: %q", got)
 	}
 }
