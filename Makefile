@@ -260,7 +260,7 @@ test-go: $(call needs,native)
 
 # Kubernetes is compiled once more for it, with the other builds: a test that had to wait for that would seem slow.
 .PHONY: race
-race: setup | native check-js
+race: setup | native
 	@scripts/step "compile for the race detector (8 minutes the first time)" $(BUILD_ENV) go build -tags $(TAGS) -race $(RACE_ALONE) $(RACE_TOO) ./core/shell ./server
 
 .PHONY: test-race
