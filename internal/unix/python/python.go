@@ -102,7 +102,6 @@ func (s *Script) Run(ctx context.Context, config Config) int {
 	return 1
 }
 
-// machine is a script that runs.
 // mostRepeated is how often a traceback shows one and the same call in a row.
 const mostRepeated = 3
 
@@ -131,6 +130,7 @@ func (s *Script) trace(w io.Writer, frames []frame) {
 	ends()
 }
 
+// machine is a script that runs.
 type machine struct {
 	Config
 	ctx     context.Context
