@@ -124,10 +124,8 @@ func (r *run) start(ctx context.Context, keep bool) error {
 		}
 	}
 	if !keep {
-		for _, file := range r.begin.Start {
-			if err := r.feeds.apply(ctx, file); err != nil {
-				return fmt.Errorf("start/%s: %w", file.Name, err)
-			}
+		if err := r.feeds.applyAll(ctx, r.begin.Start); err != nil {
+			return err
 		}
 	}
 	if err := r.feeds.watch(ctx); err != nil {
