@@ -132,8 +132,8 @@ func (r *run) becomes(c *check, x *exchange, variables map[string]any) {
 		if c.IsEarlier {
 			c.state.Request = x.remember()
 		}
-	} else if c.since = r.lastWrite; c.since == 0 {
-		c.since = r.lastID
+	} else {
+		c.since = r.cause(c)
 	}
 	for _, next := range r.checks {
 		if next.After != c.ID || next.sticky || next.state.Done {
@@ -155,6 +155,32 @@ func (r *run) becomes(c *check, x *exchange, variables map[string]any) {
 			}
 		}
 	}
+}
+
+// cause is the id of the learner's last request that may have brought about the objects that have made a check true: of those
+// that changed something, the last but for what was written after all that the watch has brought. Without one it is the last
+// request before that.
+func (r *run) cause(c *check) int64 {
+	var newest *objects
+	for name, o := range r.objects {
+		if c.Is.Uses(name) && (newest == nil || o.has(newest.revision)) {
+			newest = o
+		}
+	}
+	cause, last := int64(0), r.lastID
+	for _, x := range r.learner {
+		switch {
+		case !x.writes():
+		case newest != nil && newest.revision != "" && !newest.has(x.revision()):
+			last = min(last, x.id-1)
+		default:
+			cause = max(cause, x.id)
+		}
+	}
+	if cause == 0 {
+		return last
+	}
+	return cause
 }
 
 // catchUp has a check that comes after a request look at no objects from before it. The request has been answered, and what

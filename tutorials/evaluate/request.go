@@ -80,10 +80,24 @@ func accountOf(user string) string {
 	return namespace
 }
 
-// writes reports whether a request that is answered as p says may have changed something.
-func (x *exchange) writes(p requestlog.Passing) bool {
+// writes reports whether a request may have changed something.
+func (x *exchange) writes() bool {
 	_, isTrial := x.fields["query"].(map[string]any)["dryRun"]
-	return p.Method != http.MethodGet && p.Method != http.MethodHead && p.Status < http.StatusBadRequest && !isTrial
+	method := x.fields["method"]
+	return method != http.MethodGet && method != http.MethodHead && x.fields["status"].(int) < http.StatusBadRequest && !isTrial
+}
+
+// revision is the one at which the object was written that a request is answered with; empty for an answer without one, and
+// while there is none.
+func (x *exchange) revision() string {
+	if !x.done {
+		return ""
+	}
+	answer, _ := x.lazy["answer"]().(map[string]any)
+	body, _ := answer["body"].(map[string]any)
+	metadata, _ := body["metadata"].(map[string]any)
+	revision, _ := metadata["resourceVersion"].(string)
+	return revision
 }
 
 // newExchange makes what checks see of a request from what has passed of it.

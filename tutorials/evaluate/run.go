@@ -47,7 +47,6 @@ type run struct {
 	pods      []*exchange
 	open      map[int64]*exchange // requests that go on, of both
 	earlier   map[string]ref.Val
-	lastWrite int64 // id of the learner's last request that has changed something
 	lastID    int64 // of the learner's last request
 	broken    string
 	changed   bool
@@ -280,9 +279,6 @@ func (r *run) newExchange(p requestlog.Passing) *exchange {
 		list = &r.pods
 	} else {
 		r.lastID = max(r.lastID, p.ID)
-		if x.writes(p) {
-			r.lastWrite = max(r.lastWrite, p.ID)
-		}
 	}
 	*list = append(*list, x)
 	if len(*list) > mostRequests {

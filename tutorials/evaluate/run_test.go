@@ -55,57 +55,6 @@ func (r *run) object(name string, o map[string]any) {
 	r.look(nil, "cm")
 }
 
-// TestAfterSeesNoObjectsFromBeforeARequest: the watch may be behind a request that has been answered.
-func TestAfterSeesNoObjectsFromBeforeARequest(t *testing.T) {
-	object := func(name, revision string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": name, "namespace": "one", "resourceVersion": revision}}}
-	}
-	for _, c := range []struct{ name, kind string }{{"once", "once"}, {"never", "never"}, {"now", "now"}} {
-		t.Run(c.name, func(t *testing.T) {
-			held := tutorials.Check{ID: "held", After: "asked"}
-			const is = `cm.exists(o, o.metadata.name == "held")`
-			switch c.kind {
-			case "once":
-				held.Once = is
-			case "never":
-				held.Never = is
-			default:
-				held.Now = is
-			}
-			r := begin(t, nil, tutorials.Step{ID: "s", Checks: []tutorials.Check{{ID: "asked", Once: `request.path == "/a"`}, held, {ID: "other", Once: `cm.exists(o, o.metadata.name == "seen")`}}})
-			isTrue := func() bool {
-				s := r.state().Steps[0].Checks[1]
-				return s.Done && c.kind != "never" || s.Failed
-			}
-			change := func(o *unstructured.Unstructured, gone bool) {
-				r.objects["cm"].put(o, gone)
-				r.look(nil, "cm")
-			}
-			r.list = func(context.Context, string) (*unstructured.UnstructuredList, error) {
-				l := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*object("other", "8")}}
-				l.SetResourceVersion("20")
-				return l, nil
-			}
-			change(object("held", "7"), false)
-			r.request(get(1, "/a")) // at 20: held is gone by then, which the watch has not brought yet
-			change(object("seen", "9"), false)
-			change(object("seen", "10"), true)
-			if isTrue() || !strings.Contains(done(r), "other") {
-				t.Errorf("while the watch is behind: %+v", r.state())
-			}
-			change(object("held", "15"), true)
-			change(object("late", "21"), false)
-			if isTrue() {
-				t.Errorf("when the watch has caught up: %+v", r.state())
-			}
-			change(object("held", "22"), false)
-			if !isTrue() {
-				t.Errorf("after a change that came later: %+v", r.state())
-			}
-		})
-	}
-}
-
 func named(name string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"name": name}}
 }
@@ -131,59 +80,6 @@ func expect(t *testing.T, r *run, when, want string) {
 	t.Helper()
 	if got := done(r); got != want {
 		t.Errorf("%s: true are %q, not %q", when, got, want)
-	}
-}
-
-// TestAfterGoesByWhenRequestsBegin: of two requests the first may end last, when a client has its answer before the handler
-// has returned.
-func TestAfterGoesByWhenRequestsBegin(t *testing.T) {
-	step := tutorials.Step{ID: "s", Checks: []tutorials.Check{
-		{ID: "third", Once: `request.path == "/c"`, After: "second"},
-		{ID: "second", Once: `request.path == "/b" && request.id > earlier.first.id`, After: "first"},
-		{ID: "first", Once: `request.path == "/a"`},
-	}}
-	r := begin(t, nil, step)
-	r.request(get(1, "/b"))
-	r.request(get(4, "/c"))
-	r.request(get(3, "/b"))
-	expect(t, r, "before the first", "")
-	r.request(get(2, "/a"))
-	expect(t, r, "after the first", "third second first")
-
-	r = begin(t, nil, step)
-	r.request(get(1, "/b"))
-	r.request(get(2, "/a"))
-	expect(t, r, "what came before does not count", "first")
-}
-
-// TestAfterGoesByWhatWasDone: the watch may bring what one request has done when the next one has been answered already. What
-// did nothing is not taken for the one.
-func TestAfterGoesByWhatWasDone(t *testing.T) {
-	held := map[string]any{"metadata": map[string]any{"name": "held"}}
-	asked := func(id int64, method, query string, status int) requestlog.Passing {
-		return requestlog.Passing{Part: requestlog.PartEnd, Record: requestlog.Record{ID: id, From: "kubectl", Method: method, Path: "/held" + query, Status: status}}
-	}
-	for _, c := range []struct {
-		name string
-		next requestlog.Passing
-		want string
-	}{
-		{"refused", asked(2, "DELETE", "", 404), "gone again"},
-		{"a trial", asked(2, "DELETE", "?dryRun=All", 200), "gone again"},
-		{"done", asked(2, "DELETE", "", 200), "gone"}, // this one may have been what deleted it
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := begin(t, nil, tutorials.Step{ID: "s", Checks: []tutorials.Check{
-				{ID: "gone", None: `cm.exists(o, o.metadata.name == "held")`},
-				{ID: "again", Once: `request.method == "DELETE"`, After: "gone"},
-			}})
-			r.object("held", held)
-			r.request(asked(1, "DELETE", "", 200))
-			r.request(c.next)
-			expect(t, r, "while the watch is behind", "")
-			r.object("held", nil)
-			expect(t, r, "when the watch has caught up", c.want)
-		})
 	}
 }
 
