@@ -127,10 +127,10 @@ func (f *feeds) applyOne(ctx context.Context, object *unstructured.Unstructured)
 	if err != nil {
 		return err
 	}
-	switch resource.GroupResource() {
-	case crds.GroupResource():
+	switch {
+	case resource.GroupResource() == crds.GroupResource():
 		return f.established(ctx, object.GetName())
-	case rbacv1.Resource("rolebindings"), rbacv1.Resource("clusterrolebindings"):
+	case gvk.Group == rbacv1.GroupName && strings.HasSuffix(gvk.Kind, "RoleBinding"):
 		f.bindings = append(f.bindings, object)
 	}
 	return nil

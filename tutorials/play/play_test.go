@@ -336,6 +336,13 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
+const specimenRights = `apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: crew}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: crew, namespace: part-specimen}]
+`
+
 const specimenText = "# T\n\n## One {#one}\n\n## Two {#two}\n\n## Three {#three}\n"
 
 // readSpecimen returns the specimen, or one that differs from it.
@@ -351,6 +358,7 @@ func readSpecimen(t *testing.T, old, new string) *load.Lesson {
 		"part/specimen/en.md":              file(specimenText),
 		"part/specimen/zh.md":              file(specimenText),
 		"part/specimen/start/a.yaml":       file("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held}\n"),
+		"part/specimen/start/b.yaml":       file(specimenRights),
 		"part/specimen/solution/crd.yaml":  file(specimenDefinition),
 		"part/specimen/files/notes/a.text": file("a"),
 	}, "part/specimen")
