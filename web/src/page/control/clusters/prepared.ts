@@ -24,8 +24,8 @@ export const preparing = signal<Preparing | null>(null);
 
 /** As kubectl names itself, so that the visitor's own `kubectl apply --server-side` has no conflicts with it. */
 const MANAGER = 'kubectl';
-/** How often an object is tried again whose kind or namespace has been made a moment ago, and how long between, in ms. */
-const TRIES = 20;
+/** How long an object is tried again whose kind or namespace has been made a moment ago, and how long between, in ms. */
+const PATIENCE = 60_000;
 const PAUSE = 250;
 
 /** Ends the engine and starts another with that cluster. What goes wrong is in `preparing`. */
@@ -60,7 +60,8 @@ export async function fill(name: Prepared): Promise<void> {
     update({ total: objects.length });
     for (const object of objects) {
       try {
-        await applied(() => locate(object), JSON.stringify(object));
+        const defined = isDefined(object.apiVersion ?? '');
+        await applied(() => locate(object), JSON.stringify(object), defined);
       } catch (error) {
         failed(`${object.kind} ${object.metadata?.name}`, error);
       }
@@ -83,11 +84,19 @@ export async function fill(name: Prepared): Promise<void> {
   };
 }
 
+/** Whether a kind of that group is one that the cluster defines itself, and so one that will be there. */
+function isDefined(apiVersion: string): boolean {
+  const [group = ''] = apiVersion.split('/');
+  return group.includes('.') && !group.endsWith('.k8s.io');
+}
+
 async function applied(
   locate: () => Promise<{ readonly path: string; readonly kind: Kind }>,
   body: string,
+  defined: boolean,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
+  const began = performance.now();
+  for (;;) {
     try {
       const { path } = await locate();
       const query = `fieldManager=${MANAGER}&fieldValidation=Strict&force=true`;
@@ -101,9 +110,8 @@ async function applied(
       throw refused(response.status, text);
     } catch (error) {
       const status = error instanceof Refused ? error.status : -1;
-      // A kind that is not there has been waited for already.
-      const most = status === 404 ? TRIES : status === 0 ? 2 : 1;
-      if (tries >= most) throw error;
+      const isEarly = status === 404 || (status === 0 && defined); // 0: the kind is not there
+      if (!isEarly || performance.now() - began > PATIENCE) throw error;
       await new Promise((later) => setTimeout(later, PAUSE));
     }
   }
