@@ -75,27 +75,7 @@ func until(ctx context.Context, w io.Writer) io.Writer {
 	if screen, ok := w.(*tty.Output); ok {
 		return screen.Until(ctx)
 	}
-	return &mortalWriter{w, ctx}
-}
-
-type mortalWriter struct {
-	io.Writer
-	ctx context.Context
-}
-
-func (m *mortalWriter) Write(b []byte) (int, error) {
-	if m.ctx.Err() != nil {
-		return 0, context.Cause(m.ctx)
-	}
-	return m.Writer.Write(b)
-}
-
-// Fd returns the file descriptor of the terminal behind it, as os.File's does.
-func (m *mortalWriter) Fd() uintptr {
-	if f, ok := m.Writer.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return tty.NoDevice
+	return coreutils.Until(ctx, w)
 }
 
 // readUntil makes r fail once ctx has ended. That of a terminal does so by itself.
@@ -103,19 +83,7 @@ func readUntil(ctx context.Context, r io.Reader) io.Reader {
 	if _, screen := r.(*tty.Input); screen {
 		return r
 	}
-	return &mortalReader{r, ctx}
-}
-
-type mortalReader struct {
-	io.Reader
-	ctx context.Context
-}
-
-func (m *mortalReader) Read(b []byte) (int, error) {
-	if m.ctx.Err() != nil {
-		return 0, context.Cause(m.ctx)
-	}
-	return m.Reader.Read(b)
+	return coreutils.ReadUntil(ctx, r)
 }
 
 // mortalFile is a file that fails once ctx has ended.

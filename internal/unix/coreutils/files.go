@@ -13,7 +13,7 @@ import (
 // fileCommands work on files by name.
 var fileCommands = map[string]func(*Call) int{
 	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rm, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
-	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "stat": stat, "find": find, "du": du, "df": df,
+	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "truncate": truncate, "fallocate": fallocate, "stat": stat, "find": find, "du": du, "df": df,
 	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing, "tree": tree,
 }
 

@@ -219,7 +219,11 @@ func split(k *Call) int {
 	}
 	lines, size := 0, int64(0)
 	if f.On['b'] {
-		size = parseSize(f.Value['b'])
+		n, err := product(f.Value['b'])
+		if err != nil {
+			return k.Fail("invalid number of bytes: '%s'", f.Value['b'])
+		}
+		size = n.n
 	} else {
 		lines, _ = strconv.Atoi(cmp.Or(f.Value['l'], f.Value['#'], "1000"))
 	}

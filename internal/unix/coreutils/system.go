@@ -3,7 +3,6 @@ package coreutils
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -343,66 +342,6 @@ func timeout(k *Call) int {
 		<-done
 		return 124
 	}
-}
-
-func dd(k *Call) int {
-	in, out := "", ""
-	size, count := int64(512), int64(-1)
-	for _, arg := range k.Args {
-		name, value, _ := strings.Cut(arg, "=")
-		switch name {
-		case "if":
-			in = value
-		case "of":
-			out = value
-		case "bs":
-			size = parseSize(value)
-		case "count":
-			count = parseSize(value)
-		}
-	}
-	var r io.Reader = k.Stdin
-	var w io.Writer = k.Stdout
-	if in != "" {
-		h, err := k.Files.Open(k.Path(in), 0, 0)
-		if err != nil {
-			return k.Fail("can't open '%s': %s", in, Reason(err))
-		}
-		defer h.Close()
-		r = h
-	}
-	if out != "" {
-		h, err := k.Files.Open(k.Path(out), writeFlags, 0o644)
-		if err != nil {
-			return k.Fail("can't open '%s': %s", out, Reason(err))
-		}
-		defer h.Close()
-		w = h
-	}
-	total := size * count
-	if count < 0 || total > 64<<20 {
-		total = 64 << 20 // more would only fill the memory of this process
-	}
-	n, err := io.CopyN(w, r, total)
-	if err != nil && err != io.EOF {
-		return k.Fail("%s", Reason(err))
-	}
-	fmt.Fprintf(k.Stderr, "%d+0 records in\n%d+0 records out\n", n/max(size, 1), n/max(size, 1))
-	return 0
-}
-
-func parseSize(text string) int64 {
-	unit := int64(1)
-	switch {
-	case strings.HasSuffix(text, "k"), strings.HasSuffix(text, "K"):
-		unit = 1 << 10
-	case strings.HasSuffix(text, "M"):
-		unit = 1 << 20
-	case strings.HasSuffix(text, "G"):
-		unit = 1 << 30
-	}
-	n, _ := strconv.ParseInt(strings.TrimRight(text, "kKMG"), 10, 64)
-	return n * unit
 }
 
 func which(k *Call) int {

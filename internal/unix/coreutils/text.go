@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
@@ -182,6 +183,47 @@ func head(k *Call) int {
 
 // wc puts its columns where GNU's does: as wide as the number of all bytes, or
 // seven where that is not known before.
+// counted returns how many lines, words, characters and bytes r has, by the option of wc that asks for them: without words and
+// characters if bytesAlone.
+func counted(r io.Reader, bytesAlone bool) (map[byte]int, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	var lines, words, characters, size int
+	inWord := false
+	for {
+		if bytesAlone {
+			if _, err := in.Peek(1); err != nil {
+				return map[byte]int{'l': lines, 'c': size}, ended(err)
+			}
+			part, _ := in.Peek(in.Buffered()) // which is there
+			lines, size = lines+bytes.Count(part, []byte{'\n'}), size+len(part)
+			_, _ = in.Discard(len(part))
+			continue
+		}
+		c, n, err := in.ReadRune()
+		if err != nil {
+			return map[byte]int{'l': lines, 'w': words, 'm': characters, 'c': size}, ended(err)
+		}
+		size, characters = size+n, characters+1
+		if c == '\n' {
+			lines++
+		}
+		if unicode.IsSpace(c) {
+			inWord = false
+		} else if !inWord {
+			inWord = true
+			words++
+		}
+	}
+}
+
+// ended is an error of a reader, but for its end.
+func ended(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
 func wc(k *Call) int {
 	f := k.Flags("")
 	columns := []byte("lwmc")
@@ -189,35 +231,11 @@ func wc(k *Call) int {
 	if len(columns) == 0 {
 		columns = []byte("lwc")
 	}
-	type counts map[byte]int
-	var rows []counts
+	var rows []map[byte]int
 	var names []string
-	total := counts{}
+	total := map[byte]int{}
 	code := k.each(f.Rest, func(name string, r io.Reader) error {
-		one := counts{}
-		in, inWord := bufio.NewReaderSize(r, 64<<10), false
-		var err error
-		for err == nil {
-			var c rune
-			var size int
-			if c, size, err = in.ReadRune(); err != nil {
-				break
-			}
-			one['c'] += size
-			one['m']++
-			if c == '\n' {
-				one['l']++
-			}
-			if space := unicode.IsSpace(c); space {
-				inWord = false
-			} else if !inWord {
-				inWord = true
-				one['w']++
-			}
-		}
-		if err == io.EOF {
-			err = nil
-		}
+		one, err := counted(r, !slices.ContainsFunc(columns, func(c byte) bool { return c == 'w' || c == 'm' }))
 		for c, n := range one {
 			total[c] += n
 		}

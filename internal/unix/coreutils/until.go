@@ -1,0 +1,46 @@
+package coreutils
+
+import (
+	"context"
+	"io"
+
+	"github.com/kubetab/kubetab/internal/unix/terminal"
+)
+
+// Until makes w fail once ctx has ended: a program that was told to end says nothing any more. What it returns has the file
+// descriptor of a terminal that w is one of, as os.File has.
+func Until(ctx context.Context, w io.Writer) io.Writer { return &mortalWriter{w, ctx} }
+
+type mortalWriter struct {
+	io.Writer
+	ctx context.Context
+}
+
+func (m *mortalWriter) Write(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.Writer.Write(b)
+}
+
+func (m *mortalWriter) Fd() uintptr {
+	if f, ok := m.Writer.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return terminal.NoDevice
+}
+
+// ReadUntil makes r fail once ctx has ended, where it does not wait.
+func ReadUntil(ctx context.Context, r io.Reader) io.Reader { return &mortalReader{r, ctx} }
+
+type mortalReader struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (m *mortalReader) Read(b []byte) (int, error) {
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
+	}
+	return m.Reader.Read(b)
+}
