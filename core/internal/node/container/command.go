@@ -1,6 +1,7 @@
 package container
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"maps"
@@ -53,7 +54,8 @@ func toolNames() []string {
 // files are a container's as commands want them.
 type files struct {
 	*Tree
-	self *call // whose process /proc/self is; nil: the first one's
+	self *call           // whose process /proc/self is; nil: the first one's
+	ctx  context.Context // of the program
 }
 
 // own returns p with /proc/self as the process that looks.
@@ -78,6 +80,7 @@ func (f files) Open(p string, flag int, perm fs.FileMode) (io.ReadWriteCloser, e
 	if err != nil {
 		return nil, err // not a nil *Handle
 	}
+	h.ctx = f.ctx
 	return h, nil
 }
 

@@ -28,9 +28,9 @@ type Load struct {
 type loads struct {
 	mu  sync.Mutex
 	all map[*Load]bool
-	// requests of the current window, which began at since, and of the one before it.
-	since           time.Time
-	requests, older int64
+	// spent is what was taken of processors in the current window, which began at since, and older in the one before it.
+	since        time.Time
+	spent, older time.Duration
 }
 
 // Resources returns what the container is given at the moment.
@@ -46,7 +46,7 @@ func (c *Container) Load() Load {
 	c = c.root()
 	c.loads.mu.Lock()
 	defer c.loads.mu.Unlock()
-	sum := Load{CPU: c.loads.requestedLocked(c.cfg.Clock.Now())}
+	sum := Load{CPU: c.loads.spentLocked(c.cfg.Clock.Now())}
 	for l := range c.loads.all {
 		sum.CPU += l.CPU
 		sum.Memory += l.Memory
@@ -111,43 +111,40 @@ func (c *Container) outOfMemory() {
 	c.Kill()
 }
 
-// window is how long requests are counted together, and requestCost what one of them
-// takes of a processor, in milliseconds, in an image that is there to use one.
+// window is how long what was taken of processors is counted together, and requestCost what a request takes of one in an
+// image that is there to use one.
 const (
 	window      = 15 * time.Second
-	requestCost = 50
+	requestCost = 50 * time.Millisecond
 )
 
-// requested counts a request of a server that calculates something for each.
-func (c *Container) requested() {
+// spend notes that a program has taken some time of a processor.
+func (c *Container) spend(d time.Duration) {
 	c = c.root()
 	c.loads.mu.Lock()
 	defer c.loads.mu.Unlock()
 	c.loads.turnLocked(c.cfg.Clock.Now())
-	c.loads.requests++
+	c.loads.spent += d
 }
 
 // turnLocked begins a new window if it is time for one.
 func (l *loads) turnLocked(now time.Time) {
 	switch age := now.Sub(l.since); {
 	case age >= 2*window:
-		l.since, l.older, l.requests = now, 0, 0
+		l.since, l.older, l.spent = now, 0, 0
 	case age >= window:
-		l.since, l.older, l.requests = l.since.Add(window), l.requests, 0
+		l.since, l.older, l.spent = l.since.Add(window), l.spent, 0
 	}
 }
 
-// requestedLocked is what requests have taken of a processor lately.
-func (l *loads) requestedLocked(now time.Time) int64 {
+// spentLocked is what was taken lately, in thousandths of a processor.
+func (l *loads) spentLocked(now time.Time) int64 {
 	l.turnLocked(now)
 	took := now.Sub(l.since)
 	if l.older > 0 {
 		took += window
 	}
-	if l.older+l.requests == 0 {
-		return 0
-	}
-	return (l.older + l.requests) * requestCost * 1000 / max(took.Milliseconds(), 1000)
+	return int64((l.older + l.spent) * 1000 / max(took, time.Second))
 }
 
 // stress uses processors and memory, as it is told: stress of Debian and Alpine, or that
@@ -275,6 +272,3 @@ func vishStress(k *call) int {
 	say(29, "Allocated %q memory", total)
 	return k.session.Pause(k.Call, time.Duration(math.MaxInt64))
 }
-
-// spinning are programs that do nothing but use a processor.
-var spinning = map[string]bool{"yes": true}

@@ -104,6 +104,52 @@ func TestLoadOfRequests(t *testing.T) {
 	}
 }
 
+// A loop that waits for nothing keeps a processor busy, whatever it is written in, and one that waits does not.
+func TestLoadOfLoops(t *testing.T) {
+	for _, line := range []string{
+		"while true; do :; done",
+		"i=0; while [ $i -ge 0 ]; do i=$((i+1)); done",
+		"dd if=/dev/zero of=/dev/null",
+		"sha256sum /dev/urandom",
+		"awk 'BEGIN { while (1) x++ }'",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			b, _ := given(t, Resources{CPULimit: 500}, "busybox", "sh", "-c", line)
+			b.clock.Resume()
+			for began := time.Now(); b.Load().CPU < 500; time.Sleep(time.Millisecond) {
+				if time.Since(began) > patience {
+					t.Fatalf("it uses %d", b.Load().CPU)
+				}
+			}
+			b.Kill()
+			<-b.ended
+		})
+	}
+	b, _ := given(t, Resources{}, "busybox", "sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); sleep 0.1; done; head -c 10 /dev/urandom > /dev/null")
+	b.step(t, func() bool { return len(b.ended) > 0 })
+	if got := b.Load(); got != (Load{}) {
+		t.Errorf("a loop that waits uses %v", got)
+	}
+}
+
+// What reads a file without end, or writes to one, ends with its program, and says nothing.
+func TestProgramsEndBesideEndlessFiles(t *testing.T) {
+	for _, line := range []string{
+		"sha256sum /dev/urandom", "sha256sum < /dev/zero", "cat /dev/zero > /dev/null", "dd if=/dev/zero of=/dev/null", "cat /dev/zero | cat > /dev/null",
+		"wc -l /dev/zero", "tail -c 10 /dev/zero", "sh -c 'while :; do :; done < /dev/zero'", "sh -c 'cat < /dev/zero > /dev/null'", "yes > /dev/null",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			b := run(t, "busybox", "sh", "-c", "timeout 1 "+line+"; echo $?")
+			b.step(t, func() bool { return len(b.ended) > 0 })
+			if got := b.output(); got != "124\n" && (!strings.Contains(line, "|") || got != "0\n") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
 func TestCapabilities(t *testing.T) {
 	for _, test := range []struct {
 		privileged bool

@@ -81,7 +81,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		switch image.kind {
 		case "hpa-example":
 			return &Server{Ports: listen(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				c.requested()
+				c.spend(requestCost)
 				_, _ = io.WriteString(w, "OK!")
 			}), ports...)}, true
 		case "gb-frontend":

@@ -57,6 +57,7 @@ type session struct {
 	waiting  chan struct{}     // closed by a trapped signal; nil unless the shell waits
 	last     string            // signal that was trapped
 	commands int
+	rested   time.Time  // when it last rested
 	spools   []string   // files that stand for <(command)
 	final    syntax.Pos // where the command begins that takes the place of the shell
 	execs    bool       // so does the next one, as exec has said
@@ -255,8 +256,8 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	runner, err := bash.New(bash.Config{
 		Dir: s.c.dir(), Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr, Name: s.name(), Dialect: s.dialect, Interactive: s.aliases,
 		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Access: func(name string, what fs.FileMode) error { return s.c.tree().Access(name, what) }, Jobs: s.jobs, Wait: s.wait, Now: s.Clock().Now, Number: func() int { return s.c.number(s.process) },
-		Open: func(_ context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-			return files{Tree: s.c.tree()}.Open(name, flag, perm)
+		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
+			return files{Tree: s.c.tree(), ctx: ctx}.Open(name, flag, perm)
 		},
 	})
 	s.setRunner(runner)
@@ -294,10 +295,7 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 	tired := s.commands%commandsPerRest == 0
 	s.mu.Unlock()
 	if tired {
-		select {
-		case <-time.After(rest):
-		case <-ctx.Done():
-		}
+		s.rest(ctx)
 	}
 	hc := bash.HandlerCtx(ctx)
 	args, err := s.replace(ctx, hc, args)
@@ -311,6 +309,22 @@ func (s *session) call(ctx context.Context, args []string) ([]string, error) {
 		return []string{"eval", body + "\n" + strings.Join(quoted, " ")}, nil
 	}
 	return args, err
+}
+
+// rest lets others run. A shell that comes here again within a second has waited for nothing, and kept a processor busy.
+func (s *session) rest(ctx context.Context) {
+	select {
+	case <-time.After(rest):
+	case <-ctx.Done():
+	}
+	now := s.Clock().Now()
+	s.mu.Lock()
+	took := now.Sub(s.rested)
+	s.rested = now
+	s.mu.Unlock()
+	if took < time.Second {
+		s.c.spend(took)
+	}
 }
 
 func (s *session) replace(ctx context.Context, hc interp.HandlerContext, args []string) ([]string, error) {
@@ -376,7 +390,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 		Context: ctx, System: s,
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
-	k.Files = files{s.c.tree(), k}
+	k.Files = files{s.c.tree(), k, ctx}
 	if k.Stdin == nil {
 		if k.Stdin = s.input(ctx); k.Stdin == nil {
 			k.Stdin = strings.NewReader("")
@@ -396,13 +410,14 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 		return f(k)
 	}
 	if !s.c.cfg.Image.Bare {
-		if spinning[name] {
+		if k.spins() {
 			defer s.c.use(&Load{CPU: 1000})()
 		}
 		if f, ok := commands[name]; ok {
 			return f(k)
 		}
 		if f := coreutils.Lookup(name); f != nil {
+			k.Stdin, k.Stdout, k.Stderr = coreutils.ReadUntil(ctx, k.Stdin), coreutils.Until(ctx, k.Stdout), coreutils.Until(ctx, k.Stderr)
 			return f(k.Call)
 		}
 		if bash.Programs[name] { // by its path, such as /bin/echo
