@@ -472,4 +472,3 @@ func scaled(n, base float64) string {
 	}
 	return fmt.Sprintf("%.0f %s", n, unit)
 }
-
