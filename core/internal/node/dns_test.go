@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ func TestDNS(t *testing.T) {
 		"busy":   `{metadata: {name: busy}, spec: {hostAliases: [{ip: 10.1.2.3, hostnames: [foo.local]}], containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`,
 		"old":    `{metadata: {name: old}, spec: {containers: [{name: main, image: "busybox:1.28", command: [sleep, infinity]}]}}`,
 		"bind":   `{metadata: {name: bind}, spec: {containers: [{name: main, image: "registry.k8s.io/e2e-test-images/agnhost:2.40"}]}}`,
+		"front":  `{metadata: {name: front}, spec: {containers: [{name: main, image: nginx}]}}`,
 		"custom": `{metadata: {name: custom}, spec: {dnsPolicy: None, dnsConfig: {nameservers: [192.0.2.1], searches: [ns1.svc.cluster-domain.example, my.dns.search.suffix], options: [{name: ndots, value: "2"}, {name: edns0}]}, containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`,
 		"host":   `{metadata: {name: host}, spec: {dnsPolicy: Default, containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`,
 		"more":   `{metadata: {name: more}, spec: {dnsConfig: {searches: [example.com], options: [{name: ndots, value: "1"}]}, containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`,
@@ -78,6 +80,20 @@ func TestDNS(t *testing.T) {
 		{"host", "nslookup one", "NXDOMAIN", 1},
 		{"more", "cat /etc/resolv.conf", "search default.svc.cluster.local svc.cluster.local cluster.local example.com\nnameserver 10.0.0.10\noptions ndots:1\n", 0},
 		{"busy", "ping -c1 foo.local", "PING foo.local (10.1.2.3)", 0},
+		{"busy", "getent hosts one", fmt.Sprintf("%-15s one%s\n", ip, suffix), 0},
+		{"busy", "getent ahosts a.web", fmt.Sprintf("%-15s STREAM a.web%s\n", aIP, suffix), 0},
+		{"busy", "getent hosts nothing", "", 2},
+		{"busy", "getent passwd root", "root:x:0:0:", 0},
+		{"busy", "getent passwd nobody-knows", "", 2},
+		{"busy", "telnet one 80", "Connected to one\n", 0},
+		{"busy", "telnet one 81", "", 1},
+		{"busy", "telnet nothing 80", "", 1},
+		{"busy", "netstat -tln", "Active Internet connections (only servers)\nProto Recv-Q Send-Q Local Address           Foreign Address         State       \n", 0},
+		{"busy", "route -n", "0.0.0.0         10.244.", 0},
+		{"front", "netstat -tlnp", "tcp        0      0 0.0.0.0:80              0.0.0.0:*               LISTEN      1/nginx\n", 0},
+		{"front", "netstat -un -l", "State       \n", 0},
+		{"front", "ss -tlnp", "LISTEN 0      511            0.0.0.0:80          0.0.0.0:* users:((\"nginx\",pid=1,fd=6))\n", 0},
+		{"front", "groups", "root\n", 0},
 	} {
 		out, errs, code := c.exec(test.pod, "", strings.Fields(test.line)...)
 		if code != test.code || !strings.Contains(out, test.want) {

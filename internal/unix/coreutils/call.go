@@ -163,6 +163,8 @@ func Reason(err error) string {
 		return "Resource busy"
 	case errors.Is(err, syscall.ENOSPC):
 		return "No space left on device"
+	case errors.Is(err, syscall.ELOOP):
+		return "Too many levels of symbolic links"
 	case errors.Is(err, ErrMemory):
 		return ErrMemory.Error()
 	}

@@ -106,6 +106,41 @@ func sum(k *Call, algorithm func() hash.Hash) int {
 	})
 }
 
+// cksum prints the checksum of each file that POSIX defines: a CRC of its bytes and of their number.
+func cksum(k *Call) int {
+	f := k.Flags("")
+	return k.each(f.Rest, func(name string, r io.Reader) error {
+		var crc uint32
+		add := func(b byte) {
+			crc ^= uint32(b) << 24
+			for range 8 {
+				if crc&(1<<31) != 0 {
+					crc = crc<<1 ^ 0x04c11db7
+				} else {
+					crc <<= 1
+				}
+			}
+		}
+		size := 0
+		in := bufio.NewReader(r)
+		for {
+			b, err := in.ReadByte()
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				return err
+			}
+			add(b)
+			size++
+		}
+		for n := size; n > 0; n >>= 8 {
+			add(byte(n))
+		}
+		_, err := fmt.Fprintln(k.Stdout, strings.TrimSuffix(fmt.Sprintf("%d %d %s", ^crc, size, name), " -"))
+		return err
+	})
+}
+
 func checkSums(k *Call, f Flags, algorithm func() hash.Hash) int {
 	_, quiet := f.Long["quiet"]
 	_, silent := f.Long["status"]

@@ -13,7 +13,7 @@ import (
 // fileCommands work on files by name.
 var fileCommands = map[string]func(*Call) int{
 	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rm, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
-	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "truncate": truncate, "fallocate": fallocate, "stat": stat, "find": find, "du": du, "df": df,
+	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "install": install, "truncate": truncate, "fallocate": fallocate, "stat": stat, "find": find, "du": du, "df": df,
 	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing, "tree": tree,
 }
 
@@ -21,14 +21,98 @@ func nothing(*Call) int { return 0 }
 
 func mkdir(k *Call) int {
 	f := k.Flags("m")
+	mode, isGiven := f.Value['m']
+	if long, ok := f.Long["mode"]; ok {
+		mode, isGiven = long, true
+	}
+	if len(f.Rest) == 0 {
+		return k.Fail("missing operand")
+	}
+	make := k.Files.Mkdir
+	if f.On['p'] || f.has("parents") {
+		make = k.Files.MkdirAll
+	}
 	code := 0
 	for _, name := range f.Rest {
-		make := k.Files.Mkdir
-		if f.On['p'] {
-			make = k.Files.MkdirAll
-		}
-		if err := make(k.Path(name), 0o755); err != nil {
+		err := make(k.Path(name), 0o755)
+		if err != nil {
 			code = k.Fail("can't create directory '%s': %s", name, Reason(err))
+			continue
+		}
+		if isGiven {
+			if code = k.giveMode(name, mode, 0o777); code != 0 {
+				return code
+			}
+		}
+		if f.On['v'] || f.has("verbose") {
+			fmt.Fprintf(k.Stdout, "%s: created directory '%s'\n", k.Name, name)
+		}
+	}
+	return code
+}
+
+// giveMode gives a file the mode that is said, of which what is relative changes bits.
+func (k *Call) giveMode(name, mode string, bits uint32) int {
+	n, err := ParseMode(mode, bits)
+	if err != nil {
+		return k.Fail("invalid mode '%s'", mode)
+	}
+	if err := k.Files.Chmod(k.Path(name), fs.FileMode(n)); err != nil {
+		return k.Fail("cannot change permissions of '%s': %s", name, Reason(err))
+	}
+	return 0
+}
+
+// install copies files and gives the copies a mode, or makes folders with -d.
+func install(k *Call) int {
+	f := k.Flags("mogtS")
+	mode := "755"
+	for _, given := range []string{f.Value['m'], f.Long["mode"]} {
+		if given != "" {
+			mode = given
+		}
+	}
+	names := f.Rest
+	if f.On['d'] || f.has("directory") {
+		if len(names) == 0 {
+			return k.Fail("missing file operand")
+		}
+		for _, name := range names {
+			if err := k.Files.MkdirAll(k.Path(name), 0o755); err != nil {
+				return k.Fail("cannot create directory '%s': %s", name, Reason(err))
+			}
+			if code := k.giveMode(name, mode, 0); code != 0 {
+				return code
+			}
+		}
+		return 0
+	}
+	to, isFolder := f.Value['t'], f.On['t']
+	if !isFolder {
+		if len(names) < 2 {
+			return k.Fail("missing destination file operand")
+		}
+		to, names = names[len(names)-1], names[:len(names)-1]
+	}
+	if f.On['D'] {
+		folder := to
+		if !isFolder {
+			folder = path.Dir(k.Path(to))
+		}
+		if err := k.Files.MkdirAll(k.Path(folder), 0o755); err != nil {
+			return k.Fail("cannot create directory '%s': %s", folder, Reason(err))
+		}
+	}
+	if i, err := k.Files.Stat(k.Path(to), true); (isFolder || len(names) > 1) && (err != nil || !i.IsDir()) {
+		return k.Fail("target '%s' is not a directory", to)
+	}
+	code := 0
+	for _, from := range names {
+		at := k.into(from, to)
+		if err := k.copy(k.Path(from), at, false); err != nil {
+			code = k.Fail("cannot install '%s': %s", from, Reason(err))
+		} else if changed := k.giveMode(at, mode, 0); changed != 0 {
+			return changed
 		}
 	}
 	return code
@@ -255,28 +339,6 @@ func dirName(k *Call) int {
 		return k.Fail("missing operand")
 	}
 	fmt.Fprintln(k.Stdout, path.Dir(k.Args[0]))
-	return 0
-}
-
-func readlink(k *Call) int {
-	f := k.Flags("")
-	if f.On['f'] {
-		return realpath(k)
-	}
-	for _, name := range f.Rest {
-		i, err := k.Files.Stat(k.Path(name), false)
-		if err != nil || target(i) == "" {
-			return 1
-		}
-		fmt.Fprintln(k.Stdout, target(i))
-	}
-	return 0
-}
-
-func realpath(k *Call) int {
-	for _, name := range k.Flags("").Rest {
-		fmt.Fprintln(k.Stdout, k.Path(name))
-	}
 	return 0
 }
 

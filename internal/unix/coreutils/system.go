@@ -1,7 +1,6 @@
 package coreutils
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -302,46 +301,6 @@ func printenv(k *Call) int {
 		fmt.Fprintln(k.Stdout, v.String())
 	}
 	return code
-}
-
-func timeout(k *Call) int {
-	args := k.Args
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if args[0] == "-t" {
-			args = args[1:]
-			break
-		}
-		args = args[1:]
-	}
-	if len(args) < 2 {
-		return k.Fail("missing operand")
-	}
-	d, ok := ParseDuration(args[0])
-	if !ok {
-		return k.Fail("invalid number '%s'", args[0])
-	}
-	done := make(chan int, 1)
-	child := *k
-	ctx, cancel := context.WithCancel(k)
-	defer cancel()
-	child.Context = ctx
-	k.System.Go(func() {
-		code := Aborted
-		if fault := Survive(func() { code = k.System.Run(&child, k.Environ(), args[1:]) }); fault != nil {
-			k.Fail("%v", fault)
-		}
-		done <- code
-	})
-	timer := k.System.Clock().NewTimer(d)
-	defer timer.Stop()
-	select {
-	case code := <-done:
-		return code
-	case <-timer.C():
-		cancel()
-		<-done
-		return 124
-	}
 }
 
 func which(k *Call) int {

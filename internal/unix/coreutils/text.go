@@ -25,8 +25,11 @@ var textCommands = map[string]func(*Call) int{
 	"md5sum":    func(k *Call) int { return sum(k, md5.New) },
 	"sha1sum":   func(k *Call) int { return sum(k, sha1.New) },
 	"sha256sum": func(k *Call) int { return sum(k, sha256.New) },
+	"sha224sum": func(k *Call) int { return sum(k, sha256.New224) },
+	"sha384sum": func(k *Call) int { return sum(k, sha512.New384) },
 	"sha512sum": func(k *Call) int { return sum(k, sha512.New) },
-	"seq":       seq, "yes": yes, "expr": expr, "xargs": xargs, "envsubst": envsubst,
+	"gzip":      gzipCommand, "gunzip": gzipCommand, "zcat": gzipCommand, "cksum": cksum,
+	"seq": seq, "yes": yes, "expr": expr, "xargs": xargs, "envsubst": envsubst,
 	"comm": comm, "cmp": compare, "shuf": shuf, "fold": fold, "strings": stringsOf, "split": split, "join": join,
 }
 

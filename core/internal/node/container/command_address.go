@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 )
@@ -78,4 +79,20 @@ func last(network netip.Prefix) netip.Addr {
 	}
 	address, _ := netip.AddrFromSlice(b)
 	return address
+}
+
+// routes prints the Pod's, as route and netstat -r do.
+func routes(k *call) int {
+	address, err := netip.ParseAddr(k.session.c.cfg.IP)
+	if err != nil {
+		return k.Fail("there is no address")
+	}
+	network := netip.PrefixFrom(address, podPrefix).Masked()
+	fmt.Fprint(k.Stdout, "Kernel IP routing table\nDestination     Gateway         Genmask         Flags   MSS Window  irtt Iface\n")
+	row := func(destination, gateway, mask, flags string) {
+		fmt.Fprintf(k.Stdout, "%-15s %-15s %-15s %-7s %3d %-6d %5d eth0\n", destination, gateway, mask, flags, 0, 0, 0)
+	}
+	row("0.0.0.0", network.Addr().Next().String(), "0.0.0.0", "UG")
+	row(network.Addr().String(), "0.0.0.0", net.IP(net.CIDRMask(podPrefix, 32)).String(), "U")
+	return 0
 }

@@ -54,9 +54,15 @@ func nc(k *call) int {
 	if f.On['v'] {
 		fmt.Fprintf(k.Stderr, "%s (%s:%d) open\n", host, host, number)
 	}
-	switch {
-	case f.On['z']:
+	if f.On['z'] {
 		return 0
+	}
+	return k.talk(ctx, l, net.JoinHostPort(host, f.Rest[1]))
+}
+
+// talk speaks with what listens at an address, host:port, until the input ends.
+func (k *call) talk(ctx context.Context, l Listener, at string) int {
+	switch {
 	case l.Datagram != nil:
 		return ncDatagrams(k, l)
 	case l.Stream != nil:
@@ -64,7 +70,7 @@ func nc(k *call) int {
 	case l.TLS != nil:
 		fmt.Fprint(k.Stdout, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	case l.HTTP != nil:
-		return ncHTTP(k, ctx, net.JoinHostPort(host, f.Rest[1]))
+		return ncHTTP(k, ctx, at)
 	}
 	return 0
 }

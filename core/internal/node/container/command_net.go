@@ -11,7 +11,7 @@ import (
 
 // netCommands talk to other containers.
 var netCommands = map[string]func(*call) int{
-	"ip": ip, "ifconfig": ifconfig, "nslookup": nslookup, "dig": dig, "host": hostCommand, "nc": nc, "ping": ping, "redis-cli": redisCLI, "grpc_health_probe": nothing, "pg_isready": nothing, "mysqladmin": nothing,
+	"ip": ip, "ifconfig": ifconfig, "nslookup": nslookup, "dig": dig, "host": hostCommand, "nc": nc, "ping": ping, "redis-cli": redisCLI, "netstat": netstat, "route": routes, "ss": ss, "getent": getent, "telnet": telnet, "grpc_health_probe": nothing, "pg_isready": nothing, "mysqladmin": nothing,
 }
 
 func ping(k *call) int {

@@ -13,7 +13,7 @@ import (
 
 // systemCommands are about the system, processes and time.
 var systemCommands = map[string]func(*call) int{
-	"hostname": hostname, "id": id, "whoami": whoami,
+	"hostname": hostname, "id": id, "whoami": whoami, "groups": groups, "watch": watch,
 	"uname": uname, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
 	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": packager, "apk": packager, "apt": packager,
 	"awk":     func(k *call) int { return awk.Command(k.Call) },

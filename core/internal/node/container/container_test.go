@@ -32,6 +32,8 @@ func (alone) Query(_ context.Context, _, name, _ string) ([]Record, error) {
 
 func (alone) Resolver() Resolver { return Resolver{} }
 
+func (alone) Ports() []Port { return nil }
+
 func (alone) Connect(context.Context, string, Port) (Listener, error) {
 	return Listener{}, errors.New("connect: connection refused")
 }

@@ -37,6 +37,8 @@ type Network interface {
 	Resolver() Resolver
 	// Connect returns what listens at host:port, and fails as a connection does.
 	Connect(ctx context.Context, host string, port Port) (Listener, error)
+	// Ports returns the ports at which something listens in the Pod, in no order.
+	Ports() []Port
 }
 
 // Port is a port of TCP or of UDP.
@@ -358,6 +360,22 @@ func (c *Container) Listening(port Port) (Listener, bool) {
 		}
 	}
 	return Listener{}, false
+}
+
+// Listens returns the ports on which something answers, in no order.
+func (c *Container) Listens() []Port {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ports []Port
+	for _, s := range c.servers {
+		for number := range s.Ports {
+			ports = append(ports, Port{Number: number})
+		}
+		for number := range s.Datagrams {
+			ports = append(ports, Port{Number: number, UDP: true})
+		}
+	}
+	return ports
 }
 
 // Exec runs a command in the container and returns its exit code. The streams

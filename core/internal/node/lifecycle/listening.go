@@ -8,7 +8,7 @@ import (
 // seen is the cluster's network as the Pod sees it.
 func (p *Pod) seen() network.View {
 	obj := p.Latest()
-	return p.cluster.Network.From(network.Pod{Pod: obj, Hostname: p.hostname(obj), IP: p.ip, Node: p.Node.IP, Resolver: resolver(obj), Listening: p.Listening})
+	return p.cluster.Network.From(network.Pod{Pod: obj, Hostname: p.hostname(obj), IP: p.ip, Node: p.Node.IP, Resolver: resolver(obj), Listening: p.Listening, Ports: p.ports})
 }
 
 // Listening returns what listens on a port in any of the Pod's containers.
@@ -19,6 +19,15 @@ func (p *Pod) Listening(port container.Port) (container.Listener, bool) {
 		}
 	}
 	return container.Listener{}, false
+}
+
+// ports returns the ports on which something in the Pod answers.
+func (p *Pod) ports() []container.Port {
+	var all []container.Port
+	for _, c := range p.live() {
+		all = append(all, c.Listens()...)
+	}
+	return all
 }
 
 // live returns the Pod's containers that run. It needs no lock of Sync's: the

@@ -66,6 +66,8 @@ type Pod struct {
 	Resolver     container.Resolver // what /etc/resolv.conf says
 	// Listening returns what listens at the Pod's own port.
 	Listening func(container.Port) (container.Listener, bool)
+	// Ports returns the ports of which Listening knows something.
+	Ports func() []container.Port
 }
 
 // View is the network as a Pod sees it: names of Services, their addresses, those of
@@ -202,6 +204,14 @@ func (v View) wait(ctx context.Context, limit time.Duration, err error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Ports returns the ports at which something listens in the Pod.
+func (v View) Ports() []container.Port {
+	if v.pod.Ports == nil {
+		return nil
+	}
+	return v.pod.Ports()
 }
 
 // Connect returns what listens.
