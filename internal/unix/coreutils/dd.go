@@ -292,7 +292,7 @@ func (c *copying) openOutput() error {
 			}
 		}
 	}
-	f, err := c.Files.Open(name, flag, 0o666)
+	f, err := c.Files.Open(name, flag, 0o644)
 	if err != nil {
 		return fmt.Errorf("failed to open '%s': %s", c.out, Reason(err))
 	}

@@ -136,9 +136,9 @@ func (k *Call) resize(path string, has, size int64) error {
 		if err != nil {
 			return err
 		}
-		return k.Files.WriteFile(path, data, 0o666)
+		return k.Files.WriteFile(path, data, 0o644)
 	}
-	f, err := k.Files.Open(path, appendFlags, 0o666)
+	f, err := k.Files.Open(path, appendFlags, 0o644)
 	if err != nil {
 		return err
 	}
