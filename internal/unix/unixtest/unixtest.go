@@ -182,6 +182,24 @@ type openFile struct {
 	of *Files
 }
 
+// Read reads as much as there is. A read of a device such as /dev/zero is short when a signal comes, and Go's runtime sends
+// itself some.
+func (f *openFile) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	if err != nil || n == len(b) {
+		return n, err
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+		return n, nil
+	}
+	more, err := io.ReadFull(f.File, b[n:])
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return n + more, err
+}
+
+// Close implements io.Closer.
 func (f *openFile) Close() error {
 	f.of.now.Add(-1)
 	return f.File.Close()
