@@ -39,7 +39,7 @@ export const kinds = signal<readonly Kind[]>([]);
 /** Groups that came with a CustomResourceDefinition: whose name is not one of Kubernetes' own. */
 export const customKinds = computed(() => kinds.value.filter(isCustom));
 
-export function isCustom({ group }: Kind): boolean {
+export function isCustom({ group }: Pick<Kind, 'group'>): boolean {
   return group.includes('.') && !group.endsWith('.k8s.io');
 }
 

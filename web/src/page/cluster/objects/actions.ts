@@ -1,5 +1,5 @@
 import { askJson } from '../../engine/ask';
-import { idOf, type Kind, objectPath } from '../kinds';
+import { idOf, isCustom, type Kind, objectPath } from '../kinds';
 import type { KubeObject, Node, Workload } from '../object';
 
 export type ActionName =
@@ -84,7 +84,5 @@ export function actionsFor(kind: Kind, object: KubeObject): Action[] {
 /** The name that kubectl takes for a kind: short for Kubernetes' own, with its group otherwise. */
 export function singular(kind: Kind): string {
   const word = kind.kind.toLowerCase();
-  return kind.group.includes('.') && !kind.group.endsWith('.k8s.io')
-    ? `${word}.${kind.group}`
-    : word;
+  return isCustom(kind) ? `${word}.${kind.group}` : word;
 }

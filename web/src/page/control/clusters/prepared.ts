@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { EngineSettings } from '../../../protocol';
-import type { Kind } from '../../cluster/kinds';
+import { isCustom, type Kind } from '../../cluster/kinds';
 import { askAsAdmin, Refused, refused } from '../../engine/ask';
 import { engineState, notice, restartEngine, untilReady } from '../../engine/cluster';
 import { go } from '../../frame/route';
@@ -60,7 +60,9 @@ export async function fill(name: Prepared): Promise<void> {
     update({ total: objects.length });
     for (const object of objects) {
       try {
-        const defined = isDefined(object.apiVersion ?? '');
+        // A kind of such a group is one that the cluster defines itself, and so one that will be there.
+        const [group = ''] = (object.apiVersion ?? '').split('/');
+        const defined = isCustom({ group });
         await applied(() => locate(object), JSON.stringify(object), defined);
       } catch (error) {
         failed(`${object.kind} ${object.metadata?.name}`, error);
@@ -82,12 +84,6 @@ export async function fill(name: Prepared): Promise<void> {
       },
     },
   };
-}
-
-/** Whether a kind of that group is one that the cluster defines itself, and so one that will be there. */
-function isDefined(apiVersion: string): boolean {
-  const [group = ''] = apiVersion.split('/');
-  return group.includes('.') && !group.endsWith('.k8s.io');
 }
 
 async function applied(
