@@ -2,20 +2,20 @@ package evaluate
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	rbacclient "k8s.io/client-go/kubernetes/typed/rbac/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
 // granting is how long the authorizer may take to learn of a lesson's bindings. A lesson goes on without them then.
@@ -82,33 +82,30 @@ func (f *feeds) mayAll(ctx context.Context, subject rbacv1.Subject, namespace st
 	if err != nil {
 		return err
 	}
-	deadline, cancel := context.WithTimeout(ctx, granting)
-	defer cancel()
-	for {
-		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-		if review, err = client.SelfSubjectRulesReviews().Create(ctx, review, metav1.CreateOptions{}); err != nil {
-			return err
+	ask := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, granting, true, func(ctx context.Context) (bool, error) {
+		answer, err := client.SelfSubjectRulesReviews().Create(ctx, ask, metav1.CreateOptions{})
+		if err != nil {
+			return false, err
 		}
-		if !slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return !has(review.Status, r) }) {
-			return nil
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-deadline.Done():
-			if ctx.Err() == nil {
-				f.run.e.config.Log("lesson %s: %s %s has not been given its rights in %s", f.run.begin.Lesson.ID, subject.Kind, subject.Name, granting)
-			}
-			return context.Cause(ctx)
-		}
+		is, _ := validation.Covers(policyRules(answer.Status), rules)
+		return is, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		f.run.e.config.Log("lesson %s: %s %s has not been given its rights in %s", f.run.begin.Lesson.ID, subject.Kind, subject.Name, granting)
+		return nil
 	}
+	return err
 }
 
-// has reports whether a rule is among those of a review, each of which is one of RBAC's.
-func has(s authorizationv1.SubjectRulesReviewStatus, r rbacv1.PolicyRule) bool {
-	resource := authorizationv1.ResourceRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames}
-	path := authorizationv1.NonResourceRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs}
-	if len(r.Resources) > 0 && !slices.ContainsFunc(s.ResourceRules, func(one authorizationv1.ResourceRule) bool { return equality.Semantic.DeepEqual(one, resource) }) {
-		return false
+// policyRules are the rules of a review as RBAC's, of which it has made them.
+func policyRules(s authorizationv1.SubjectRulesReviewStatus) []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for _, r := range s.ResourceRules {
+		rules = append(rules, rbacv1.PolicyRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames})
 	}
-	return len(r.NonResourceURLs) == 0 || slices.ContainsFunc(s.NonResourceRules, func(one authorizationv1.NonResourceRule) bool { return equality.Semantic.DeepEqual(one, path) })
+	for _, r := range s.NonResourceRules {
+		rules = append(rules, rbacv1.PolicyRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
+	}
+	return rules
 }
