@@ -86,26 +86,6 @@ func readUntil(ctx context.Context, r io.Reader) io.Reader {
 	return coreutils.ReadUntil(ctx, r)
 }
 
-// mortalFile is a file that fails once ctx has ended.
-type mortalFile struct {
-	io.ReadWriteCloser
-	ctx context.Context
-}
-
-func (m *mortalFile) Read(b []byte) (int, error) {
-	if m.ctx.Err() != nil {
-		return 0, context.Cause(m.ctx)
-	}
-	return m.ReadWriteCloser.Read(b)
-}
-
-func (m *mortalFile) Write(b []byte) (int, error) {
-	if m.ctx.Err() != nil {
-		return 0, context.Cause(m.ctx)
-	}
-	return m.ReadWriteCloser.Write(b)
-}
-
 // mortalFiles are those of the process, for a command that ends with ctx.
 type mortalFiles struct {
 	files
@@ -120,7 +100,7 @@ func (m mortalFiles) Open(name string, flag int, perm fs.FileMode) (io.ReadWrite
 	if err != nil {
 		return nil, err
 	}
-	return &mortalFile{f, m.ctx}, nil
+	return coreutils.FileUntil(m.ctx, f), nil
 }
 
 func (m mortalFiles) Stat(name string, follow bool) (fs.FileInfo, error) {

@@ -176,7 +176,7 @@ func (k *session) kill(c *coreutils.Call) int {
 		return 1
 	}
 	if signal == "l" {
-		fmt.Fprintln(c.Stdout, strings.Join(bash.SignalNames(), " "))
+		fmt.Fprintln(c.Stdout, strings.Join(coreutils.SignalNames(), " "))
 		return 0
 	}
 	if len(words) == 0 {

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"mvdan.cc/sh/v3/expand"
 
@@ -82,54 +80,13 @@ func (k *session) bash(c *coreutils.Call) int {
 	return c.Fail("this shell runs %s -c COMMAND and %s FILE", c.Name, c.Name)
 }
 
-// watch runs a command again and again.
+// watch is coreutils.Watch.
 func (k *session) watch(c *coreutils.Call) int {
-	every, args := 2*time.Second, c.Args
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		flag := args[0]
-		args = args[1:]
-		if text, ok := strings.CutPrefix(flag, "-n"); ok {
-			if text == "" && len(args) > 0 {
-				text, args = args[0], args[1:]
-			}
-			seconds, err := strconv.ParseFloat(text, 64)
-			if err != nil || seconds < 0.1 {
-				return c.Fail("invalid interval '%s'", text)
-			}
-			every = time.Duration(seconds * float64(time.Second))
-		}
+	var at *tty.TTY
+	if screen, ok := c.Stdout.(*tty.Output); ok {
+		at = screen.TTY()
 	}
-	if len(args) == 0 {
-		return c.Fail("no command given")
-	}
-	screen, _ := c.Stdout.(*tty.Output)
-	for {
-		var shown bytes.Buffer
-		run := *c
-		run.Stdout, run.Stderr = &shown, &shown
-		k.sub(&run, strings.Join(args, " "), "watch", c.Environ(), nil)
-		if c.Err() != nil {
-			return 130
-		}
-		text := shown.String()
-		if screen != nil {
-			columns, rows := screen.TTY().Size()
-			head := fmt.Sprintf("Every %.1fs: %s", every.Seconds(), strings.Join(args, " "))
-			if lines := strings.SplitAfter(text, "\n"); len(lines) > rows-2 {
-				text = strings.Join(lines[:max(rows-3, 1)], "")
-			}
-			text = fmt.Sprintf("%.*s\n\n%s", columns, head, text)
-			if _, err := screen.TTY().Write([]byte("\x1b[H\x1b[2J")); err != nil {
-				return 1
-			}
-		}
-		if _, err := c.Stdout.Write([]byte(text)); err != nil {
-			return 1
-		}
-		if code := k.Pause(c, every); code != 0 {
-			return code
-		}
-	}
+	return coreutils.Watch(c, at, func(c *coreutils.Call, line string) { k.sub(c, line, "watch", c.Environ(), nil) })
 }
 
 func (k *session) clear(c *coreutils.Call) int {

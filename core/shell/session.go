@@ -85,7 +85,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := s.disk().Open(name, flag, perm)
 			if err == nil && flag&(os.O_WRONLY|os.O_RDWR) == 0 {
-				return &mortalFile{file, ctx}, nil // the interpreter itself reads it for $(<file)
+				return coreutils.FileUntil(ctx, file), nil // the interpreter itself reads it for $(<file)
 			}
 			return file, err
 		},

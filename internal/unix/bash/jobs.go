@@ -245,7 +245,7 @@ func (j *Job) Kill(signal string) bool {
 	if j.IsDone() {
 		return false
 	}
-	if number, ok := SignalNumber(signal); ok && !IsHarmless(signal) && j.signal == 0 {
+	if number, ok := coreutils.SignalNumber(signal); ok && !IsHarmless(signal) && j.signal == 0 {
 		j.signal = number
 		if j.cancel != nil {
 			j.cancel(errKilled)

@@ -59,7 +59,7 @@ func Pkill(k *coreutils.Call, all []Process, psmisc bool) int {
 		if !long {
 			name = word[1:]
 		}
-		if parsed, err := Signal(name); !finds && err == nil {
+		if parsed, err := coreutils.Signal(name); !finds && err == nil {
 			signal = parsed
 			continue
 		}

@@ -179,6 +179,12 @@ type Flags struct {
 	Rest  []string
 }
 
+// Has reports whether a long option is given.
+func (f Flags) Has(name string) bool {
+	_, ok := f.Long[name]
+	return ok
+}
+
 // Flags takes one-letter flags off the front of the arguments, each with its
 // value where values names the letter, and the number in "-5" under '#'.
 // Long flags are kept by their name under Long. Of several values the last

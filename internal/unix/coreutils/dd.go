@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -239,20 +240,12 @@ func (c *copying) begin() error {
 	n, err := io.CopyN(io.Discard, c.r, skip)
 	switch {
 	case err == io.EOF && n < skip:
-		c.Fail("%s: cannot skip to specified offset", c.named(c.in, "'standard input'"))
+		c.Fail("%s: cannot skip to specified offset", cmp.Or(c.in, "'standard input'"))
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s: cannot skip: %s", c.named(c.in, "'standard input'"), Reason(err))
+		return fmt.Errorf("%s: cannot skip: %s", cmp.Or(c.in, "'standard input'"), Reason(err))
 	}
 	return nil
-}
-
-// named is the name of a file, or of the stream that there is without one.
-func (c *copying) named(name, stream string) string {
-	if name == "" {
-		return stream
-	}
-	return name
 }
 
 func (c *copying) converts(word string) bool { return slices.Contains(c.conversion, word) }
@@ -287,7 +280,7 @@ func (c *copying) openOutput() error {
 	default:
 		flag |= os.O_TRUNC
 		if isFile && info.Size() > 0 && (seek > 0 || c.converts("notrunc")) {
-			if before, err = c.content(name); err != nil {
+			if before, err = c.start(name, math.MaxInt64); err != nil {
 				return fmt.Errorf("failed to open '%s': %s", c.out, Reason(err))
 			}
 		}
@@ -308,16 +301,6 @@ func (c *copying) openOutput() error {
 		return fmt.Errorf("failed to truncate to %d bytes in output file '%s': %s", seek, c.out, Reason(err))
 	}
 	return nil
-}
-
-// content is what is in a file.
-func (k *Call) content(name string) ([]byte, error) {
-	f, err := k.Files.Open(name, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	data, err := ReadAll(f)
-	return data, errors.Join(err, f.Close())
 }
 
 // zeros are without end.
@@ -382,7 +365,7 @@ func (c *copying) block(buffer []byte, size int64) (read int64, err error) {
 		err = io.EOF
 	}
 	if err != nil && err != io.EOF {
-		return read, fmt.Errorf("error reading '%s': %s", c.named(c.in, "standard input"), Reason(err))
+		return read, fmt.Errorf("error reading '%s': %s", cmp.Or(c.in, "standard input"), Reason(err))
 	}
 	if short := c.read - read; c.converts("sync") && read > 0 && short > 0 {
 		clear(buffer)
@@ -411,7 +394,7 @@ func (c *copying) put(data []byte) error {
 	n, err := c.w.Write(data)
 	c.written += int64(n)
 	if err != nil {
-		return fmt.Errorf("error writing '%s': %s", c.named(c.out, "standard output"), Reason(err))
+		return fmt.Errorf("error writing '%s': %s", cmp.Or(c.out, "standard output"), Reason(err))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package coreutils
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ func mkdir(k *Call) int {
 		return k.Fail("missing operand")
 	}
 	make := k.Files.Mkdir
-	if f.On['p'] || f.has("parents") {
+	if f.On['p'] || f.Has("parents") {
 		make = k.Files.MkdirAll
 	}
 	code := 0
@@ -44,7 +45,7 @@ func mkdir(k *Call) int {
 				return code
 			}
 		}
-		if f.On['v'] || f.has("verbose") {
+		if f.On['v'] || f.Has("verbose") {
 			fmt.Fprintf(k.Stdout, "%s: created directory '%s'\n", k.Name, name)
 		}
 	}
@@ -66,14 +67,9 @@ func (k *Call) giveMode(name, mode string, bits uint32) int {
 // install copies files and gives the copies a mode, or makes folders with -d.
 func install(k *Call) int {
 	f := k.Flags("mogtS")
-	mode := "755"
-	for _, given := range []string{f.Value['m'], f.Long["mode"]} {
-		if given != "" {
-			mode = given
-		}
-	}
+	mode := cmp.Or(f.Long["mode"], f.Value['m'], "755")
 	names := f.Rest
-	if f.On['d'] || f.has("directory") {
+	if f.On['d'] || f.Has("directory") {
 		if len(names) == 0 {
 			return k.Fail("missing file operand")
 		}

@@ -19,15 +19,13 @@ var (
 // gzipCommand is gzip, gunzip and zcat: it packs files or streams, or unpacks them.
 func gzipCommand(k *Call) int {
 	f := k.Flags("S")
-	unpacks := f.On['d'] || f.has("decompress") || f.has("uncompress") || k.Name != "gzip"
-	tests := f.On['t'] || f.has("test")
-	out := f.On['c'] || f.has("stdout") || f.has("to-stdout") || k.Name == "zcat"
-	keeps, forces := f.On['k'] || f.has("keep"), f.On['f'] || f.has("force")
+	unpacks := f.On['d'] || f.Has("decompress") || f.Has("uncompress") || k.Name != "gzip"
+	tests := f.On['t'] || f.Has("test")
+	out := f.On['c'] || f.Has("stdout") || f.Has("to-stdout") || k.Name == "zcat"
+	keeps, forces := f.On['k'] || f.Has("keep"), f.On['f'] || f.Has("force")
 	level := gzip.DefaultCompression
-	for n := 1; n <= 9; n++ {
-		if f.On[byte('0'+n)] || f.Value['#'] == strconv.Itoa(n) {
-			level = n
-		}
+	if n, err := strconv.Atoi(f.Value['#']); err == nil && n >= gzip.BestSpeed && n <= gzip.BestCompression {
+		level = n
 	}
 	names := f.Rest
 	if len(names) == 0 {

@@ -16,9 +16,9 @@ const mostLinks = 40
 type existing int
 
 const (
-	allButLast existing = iota
-	all
-	none
+	allButLastExist existing = iota
+	allExist
+	noneNeedExist
 )
 
 // resolve returns where a path leads when each symbolic link in it is followed.
@@ -38,7 +38,7 @@ func (k *Call) resolve(name string, must existing) (string, error) {
 		next := path.Join(at, part)
 		info, err := k.Files.Stat(next, false)
 		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) || must == all || must == allButLast && len(rest) > 0 {
+			if !errors.Is(err, fs.ErrNotExist) || must == allExist || must == allButLastExist && len(rest) > 0 {
 				return "", err
 			}
 			at = next
@@ -60,20 +60,15 @@ func (k *Call) resolve(name string, must existing) (string, error) {
 	return at, nil
 }
 
-// has reports whether a long option is given.
-func (f Flags) has(name string) bool {
-	_, ok := f.Long[name]
-	return ok
-}
-
-func (f Flags) must(otherwise existing) existing {
+// must is what the options say has to exist, allButLastExist without one.
+func (f Flags) must() existing {
 	switch {
-	case f.On['e'] || f.has("canonicalize-existing"):
-		return all
-	case f.On['m'] || f.has("canonicalize-missing"):
-		return none
+	case f.On['e'] || f.Has("canonicalize-existing"):
+		return allExist
+	case f.On['m'] || f.Has("canonicalize-missing"):
+		return noneNeedExist
 	}
-	return otherwise
+	return allButLastExist
 }
 
 // readlink prints what symbolic links say or, with -f, -e and -m, where they lead.
@@ -82,13 +77,13 @@ func readlink(k *Call) int {
 	if len(f.Rest) == 0 {
 		return k.Fail("missing operand")
 	}
-	leads := f.On['f'] || f.On['e'] || f.On['m'] || f.has("canonicalize") || f.has("canonicalize-existing") || f.has("canonicalize-missing")
+	leads := f.On['f'] || f.On['e'] || f.On['m'] || f.Has("canonicalize") || f.Has("canonicalize-existing") || f.Has("canonicalize-missing")
 	code := 0
 	for i, name := range f.Rest {
 		var to string
 		if leads {
 			var err error
-			if to, err = k.resolve(name, f.must(allButLast)); err != nil {
+			if to, err = k.resolve(name, f.must()); err != nil {
 				code = 1
 				continue
 			}
@@ -100,7 +95,7 @@ func readlink(k *Call) int {
 			continue
 		}
 		fmt.Fprint(k.Stdout, to)
-		if i < len(f.Rest)-1 || !f.On['n'] && !f.has("no-newline") {
+		if i < len(f.Rest)-1 || !f.On['n'] && !f.Has("no-newline") {
 			fmt.Fprintln(k.Stdout)
 		}
 	}
@@ -116,10 +111,10 @@ func realpath(k *Call) int {
 	code := 0
 	for _, name := range f.Rest {
 		to := k.Path(name)
-		if !f.On['s'] && !f.has("strip") && !f.has("no-symlinks") {
+		if !f.On['s'] && !f.Has("strip") && !f.Has("no-symlinks") {
 			var err error
-			if to, err = k.resolve(name, f.must(allButLast)); err != nil {
-				if !f.On['q'] && !f.has("quiet") {
+			if to, err = k.resolve(name, f.must()); err != nil {
+				if !f.On['q'] && !f.Has("quiet") {
 					k.Fail("%s: %s", name, Reason(err))
 				}
 				code = 1

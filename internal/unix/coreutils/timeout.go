@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -12,23 +11,8 @@ import (
 // What timeout exits with.
 const (
 	timedOut     = 124
-	misusedAs125 = 125 // timeout itself fails
+	cannotDoThis = 125 // timeout itself fails
 )
-
-// signals are the numbers of those that are sent by name.
-var signals = map[string]int{
-	"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14,
-	"TERM": 15, "CHLD": 17, "CONT": 18, "STOP": 19, "TSTP": 20, "TTIN": 21, "TTOU": 22,
-}
-
-// signalOf reads a signal, by its name or its number.
-func signalOf(text string) (number int, ok bool) {
-	if n, err := strconv.Atoi(text); err == nil {
-		return n, n >= 0 && n <= 64
-	}
-	n, ok := signals[strings.TrimPrefix(strings.ToUpper(text), "SIG")]
-	return n, ok
-}
 
 // timeout runs a command, and ends it when its time is over. The command ends by any signal.
 func timeout(k *Call) int {
@@ -56,7 +40,7 @@ func timeout(k *Call) int {
 		} else if text, ok := value("--kill-after", "-k"); ok {
 			if _, ok := ParseDuration(text); !ok {
 				k.Fail("invalid time interval '%s'", text)
-				return misusedAs125
+				return cannotDoThis
 			}
 		} else if text, ok := value("-t", "-t"); ok {
 			interval = text
@@ -69,7 +53,7 @@ func timeout(k *Call) int {
 			case "-f", "--foreground":
 			default:
 				k.Fail("unrecognized option '%s'", args[0])
-				return misusedAs125
+				return cannotDoThis
 			}
 		}
 		args = args[1:]
@@ -82,17 +66,17 @@ func timeout(k *Call) int {
 	}
 	if len(args) == 0 {
 		k.Fail("missing operand")
-		return misusedAs125
+		return cannotDoThis
 	}
-	number, ok := signalOf(signal)
-	if !ok {
+	signal, err := Signal(signal)
+	if err != nil {
 		k.Fail("'%s': invalid signal", signal)
-		return misusedAs125
+		return cannotDoThis
 	}
 	limit, ok := ParseDuration(interval)
 	if !ok {
 		k.Fail("invalid time interval '%s'", interval)
-		return misusedAs125
+		return cannotDoThis
 	}
 	code, isOver := k.runFor(limit, args)
 	switch {
@@ -101,7 +85,7 @@ func timeout(k *Call) int {
 	case verbose:
 		fmt.Fprintf(k.Stderr, "timeout: sending signal %s to command '%s'\n", signal, args[0])
 	}
-	if statusOfCommand || number == signals["KILL"] {
+	if number, _ := SignalNumber(signal); statusOfCommand || signal == "KILL" {
 		return 128 + number
 	}
 	return timedOut

@@ -44,3 +44,14 @@ func (m *mortalReader) Read(b []byte) (int, error) {
 	}
 	return m.Reader.Read(b)
 }
+
+// FileUntil makes reads of f and writes to it fail once ctx has ended: some files have no end. It can still be closed.
+func FileUntil(ctx context.Context, f io.ReadWriteCloser) io.ReadWriteCloser {
+	return &mortalFile{ReadUntil(ctx, f), Until(ctx, f), f}
+}
+
+type mortalFile struct {
+	io.Reader
+	io.Writer
+	io.Closer
+}

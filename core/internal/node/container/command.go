@@ -55,7 +55,7 @@ func toolNames() []string {
 type files struct {
 	*Tree
 	self *call           // whose process /proc/self is; nil: the first one's
-	ctx  context.Context // of the program
+	ctx  context.Context // of the program that opens files; nil: none's
 }
 
 // own returns p with /proc/self as the process that looks.
@@ -80,8 +80,10 @@ func (f files) Open(p string, flag int, perm fs.FileMode) (io.ReadWriteCloser, e
 	if err != nil {
 		return nil, err // not a nil *Handle
 	}
-	h.ctx = f.ctx
-	return h, nil
+	if f.ctx == nil {
+		return h, nil
+	}
+	return coreutils.FileUntil(f.ctx, h), nil
 }
 
 // Clock is that of the node.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // processCommands show processes and send them signals.
@@ -24,7 +25,7 @@ func kill(k *call) int {
 		return k.Fail("%v", err)
 	}
 	if signal == "l" {
-		fmt.Fprintln(k.Stdout, strings.Join(bash.SignalNames(), " "))
+		fmt.Fprintln(k.Stdout, strings.Join(coreutils.SignalNames(), " "))
 		return 0
 	}
 	code := 0

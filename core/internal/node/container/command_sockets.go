@@ -1,10 +1,13 @@
 package container
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // socket is one at which something of the Pod listens.
@@ -44,45 +47,42 @@ func (k *call) sockets() []socket {
 	return slices.Compact(all)
 }
 
-// chosen returns the sockets of the protocols that -t and -u ask for; both without either.
-func (k *call) chosen(tcp, udp bool) []socket {
+func asksForTCP(f coreutils.Flags) bool { return f.On['t'] || f.Has("tcp") }
+func asksForUDP(f coreutils.Flags) bool { return f.On['u'] || f.Has("udp") }
+
+// chosen returns the sockets of the protocols that options ask for; both without one.
+func (k *call) chosen(f coreutils.Flags) []socket {
+	tcp, udp := asksForTCP(f), asksForUDP(f)
 	return slices.DeleteFunc(k.sockets(), func(s socket) bool { return tcp != udp && s.UDP != udp })
 }
 
 // netstat lists sockets that listen or, with -r, routes. No connection lasts: none is listed.
 func netstat(k *call) int {
 	f := k.Flags("")
-	_, listening := f.Long["listening"]
-	_, all := f.Long["all"]
-	if f.On['r'] {
+	if f.On['r'] || f.Has("route") {
 		return routes(k)
 	}
-	all, listening = all || f.On['a'], listening || f.On['l']
+	all, listening := f.On['a'] || f.Has("all"), f.On['l'] || f.Has("listening")
 	kind := map[bool]string{true: "only servers", false: "w/o servers"}[listening]
 	if all {
 		kind = "servers and established"
 	}
-	program := ""
-	if f.On['p'] {
-		program = "PID/Program name"
+	program := func(is string) string { // what -p adds
+		if !f.On['p'] {
+			return ""
+		}
+		return is
 	}
-	fmt.Fprintf(k.Stdout, "Active Internet connections (%s)\nProto Recv-Q Send-Q Local Address           Foreign Address         State       %s\n", kind, program)
+	fmt.Fprintf(k.Stdout, "Active Internet connections (%s)\nProto Recv-Q Send-Q Local Address           Foreign Address         State       %s\n", kind, program("PID/Program name"))
 	if !all && !listening {
 		return 0
 	}
-	for _, s := range k.chosen(f.On['t'], f.On['u']) {
+	for _, s := range k.chosen(f) {
 		state := "LISTEN"
 		if s.UDP {
 			state = ""
 		}
-		program := s.program
-		if program == "" {
-			program = "-"
-		}
-		if !f.On['p'] {
-			program = ""
-		}
-		fmt.Fprintf(k.Stdout, "%-5s %6d %6d %-23s %-23s %-11s %s\n", s.protocol(), 0, 0, fmt.Sprintf("0.0.0.0:%d", s.Number), "0.0.0.0:*", state, program)
+		fmt.Fprintf(k.Stdout, "%-5s %6d %6d %-23s %-23s %-11s %s\n", s.protocol(), 0, 0, fmt.Sprintf("0.0.0.0:%d", s.Number), "0.0.0.0:*", state, program(cmp.Or(s.program, "-")))
 	}
 	return 0
 }
@@ -90,15 +90,11 @@ func netstat(k *call) int {
 // ss lists sockets, as iproute2's does.
 func ss(k *call) int {
 	f := k.Flags("")
-	_, listening := f.Long["listening"]
-	_, all := f.Long["all"]
-	all = all || f.On['a']
-	listening = listening || f.On['l']
-	sockets := k.chosen(f.On['t'], f.On['u'])
-	if !all && !listening {
-		sockets = nil
+	var sockets []socket
+	if f.On['a'] || f.Has("all") || f.On['l'] || f.Has("listening") {
+		sockets = k.chosen(f)
 	}
-	netid := f.On['t'] == f.On['u']
+	netid := asksForTCP(f) == asksForUDP(f)
 	line := func(protocol, state, receives, sends, local, peer, process string) {
 		if netid {
 			fmt.Fprintf(k.Stdout, "%-5s ", protocol)

@@ -94,6 +94,11 @@ func id(k *call) int {
 	return 0
 }
 
+// watch is coreutils.Watch.
+func watch(k *call) int {
+	return coreutils.Watch(k.Call, k.session.tty, func(c *coreutils.Call, line string) { k.session.Run(c, c.Environ(), []string{"sh", "-c", line}) })
+}
+
 func whoami(k *call) int {
 	uid := k.session.c.cfg.User.UID
 	name, ok := k.UserName(uid)

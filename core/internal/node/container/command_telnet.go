@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-
-	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // telnet connects to a port, for people who want to see whether something is there.
@@ -43,39 +41,4 @@ func telnet(k *call) int {
 	code := k.talk(k, l, net.JoinHostPort(host, strconv.Itoa(number)))
 	fmt.Fprintln(k.Stdout, "Connection closed by foreign host")
 	return code
-}
-
-// watch runs a command again and again, on a clear screen.
-func watch(k *call) int {
-	f := k.Flags("n")
-	every, text := "2", f.Value['n']
-	if text != "" {
-		every = text
-	}
-	pause, ok := coreutils.ParseDuration(every)
-	switch {
-	case !ok:
-		return k.Fail("invalid number '%s'", every)
-	case len(f.Rest) == 0:
-		return k.Fail("missing command")
-	}
-	line := ""
-	for i, word := range f.Rest {
-		if i > 0 {
-			line += " "
-		}
-		line += word
-	}
-	for {
-		if _, err := fmt.Fprint(k.Stdout, "\x1b[H\x1b[J"); err != nil {
-			return 1
-		}
-		if !f.On['t'] {
-			fmt.Fprintf(k.Stdout, "Every %ss: %s\n\n", every, line)
-		}
-		k.session.Run(k.Call, k.Environ(), []string{"sh", "-c", line})
-		if code := k.session.Pause(k.Call, pause); code != 0 {
-			return code
-		}
-	}
 }

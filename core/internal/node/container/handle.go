@@ -1,7 +1,6 @@
 package container
 
 import (
-	"context"
 	"crypto/rand"
 	"io"
 	"syscall"
@@ -11,7 +10,6 @@ import (
 // moves.
 type Handle struct {
 	tree    *Tree
-	ctx     context.Context // of the program, if it is one's: with it, files without end do
 	file    *File
 	path    string
 	at      int
@@ -23,15 +21,11 @@ func (h *Handle) Read(b []byte) (int, error) {
 	switch h.file.device {
 	case devNull, devStdout, devStderr:
 		return 0, io.EOF
-	case devZero, devRandom:
-		if err := h.ended(); err != nil {
-			return 0, err
-		}
-		if h.file.device == devRandom {
-			return rand.Read(b)
-		}
+	case devZero:
 		clear(b)
 		return len(b), nil
+	case devRandom:
+		return rand.Read(b)
 	}
 	h.tree.disk.mu.RLock()
 	defer h.tree.disk.mu.RUnlock()
@@ -56,9 +50,6 @@ func (h *Handle) Read(b []byte) (int, error) {
 func (h *Handle) Write(b []byte) (n int, err error) {
 	switch h.file.device {
 	case devNull, devZero, devRandom:
-		if err := h.ended(); err != nil {
-			return 0, err
-		}
 		return len(b), nil
 	case devStdout:
 		return h.tree.stdout.Write(b)
@@ -89,14 +80,6 @@ func (h *Handle) Write(b []byte) (n int, err error) {
 	h.at += len(b)
 	f.changed = disk.clock.Now()
 	return len(b), err
-}
-
-// ended is why the program has ended that has opened the file; nil for one that goes on.
-func (h *Handle) ended() error {
-	if h.ctx == nil {
-		return nil
-	}
-	return context.Cause(h.ctx)
 }
 
 // Close never fails. What a file takes that has been removed is free when its last

@@ -116,7 +116,7 @@ func TestLoadOfLoops(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			b, _ := given(t, Resources{CPULimit: 500}, "busybox", "sh", "-c", line)
-			b.clock.Resume()
+			b.clock.Resume() // what a loop takes is real time, and nobody tells when it has taken it
 			for began := time.Now(); b.Load().CPU < 500; time.Sleep(time.Millisecond) {
 				if time.Since(began) > patience {
 					t.Fatalf("it uses %d", b.Load().CPU)

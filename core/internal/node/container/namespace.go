@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Namespace is a process namespace that containers of a Pod share: they see each
@@ -77,7 +78,7 @@ func (c *Container) all() []*Container {
 // delivered sends a signal to the container's first process where that is not the first
 // one of its namespace: what it has no handler for ends it.
 func (c *Container) delivered(name string) {
-	number, ok := bash.SignalNumber(name)
+	number, ok := coreutils.SignalNumber(name)
 	if !ok || bash.IsHarmless(name) {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // process is a program that runs in a container. Its fields are guarded by the
@@ -295,7 +296,7 @@ var handles = map[string]bool{"nginx": true, "httpd": true, "httpd-foreground": 
 // signal sends a signal to a process that is not the first one. One that has a trap
 // runs it, and a shell at a terminal leaves those alone that it is asked to end by.
 func (p *process) signal(name string) {
-	number, ok := bash.SignalNumber(name)
+	number, ok := coreutils.SignalNumber(name)
 	if !ok || bash.IsHarmless(name) {
 		return
 	}

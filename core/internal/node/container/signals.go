@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/interp"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Signals, the traps that a script has for them, and wait, which they end. The interpreter knows none of this.
@@ -60,7 +61,7 @@ func (s *session) trap(ctx context.Context, args []string) []string {
 	defer s.mu.Unlock()
 	s.hooked = true
 	for _, name := range args[2:] {
-		signal, err := bash.Signal(name)
+		signal, err := coreutils.Signal(name)
 		switch {
 		case err != nil || signal == "0": // EXIT, ERR, and what is none
 			kept = append(kept, name)
@@ -81,7 +82,7 @@ func (s *session) trap(ctx context.Context, args []string) []string {
 
 // trapped returns the status of what a trapped signal has ended.
 func trapped(signal string) interp.ExitStatus {
-	number, _ := bash.SignalNumber(signal)
+	number, _ := coreutils.SignalNumber(signal)
 	return interp.ExitStatus(128 + number)
 }
 
