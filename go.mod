@@ -8,6 +8,7 @@ require (
 	github.com/andybalholm/cascadia v1.3.5
 	github.com/bluekeyes/go-gitdiff v0.9.0
 	github.com/cockroachdb/datadriven v1.0.3
+	github.com/coredns/caddy v1.1.4
 	github.com/distribution/reference v0.6.0
 	github.com/emicklei/go-restful/v3 v3.13.0
 	github.com/google/go-cmp v0.7.0

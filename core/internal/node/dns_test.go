@@ -8,6 +8,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -100,4 +102,99 @@ func TestDNS(t *testing.T) {
 			t.Errorf("%s: %s: %d %q %q, want %d %q", test.pod, test.line, code, out, errs, test.code, test.want)
 		}
 	}
+}
+
+// TestCoreDNS has the Pods behind the Service at the address of the cluster's DNS answer: nobody else does, what they say is in
+// their Corefile, and NetworkPolicies are for them.
+func TestCoreDNS(t *testing.T) {
+	c := start(t)
+	ctx := t.Context()
+	maps := c.client.CoreV1().ConfigMaps("default")
+	corefile := func(more string) *v1.ConfigMap {
+		return &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "coredns"}, Data: map[string]string{
+			"Corefile": ".:53 {\n errors\n log\n health {\n  lameduck 5s\n }\n ready\n kubernetes cluster.local {\n  ttl 30\n }\n forward . /etc/resolv.conf\n reload\n" + more + "}\n"}}
+	}
+	if _, err := maps.Create(ctx, corefile(""), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.create(`{metadata: {name: dns, labels: {app: dns}}, spec: {dnsPolicy: Default, containers: [{name: main, image: "registry.k8s.io/coredns/coredns:v1.14.6", args: [-conf, /etc/coredns/Corefile],
+		readinessProbe: {httpGet: {path: /ready, port: 8181}}, volumeMounts: [{name: config, mountPath: /etc/coredns}]}], volumes: [{name: config, configMap: {name: coredns}}]}}`)
+	c.create(`{metadata: {name: busy}, spec: {containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`)
+	c.create(`{metadata: {name: bind}, spec: {containers: [{name: main, image: "registry.k8s.io/e2e-test-images/agnhost:2.40"}]}}`)
+	for _, name := range []string{"dns", "busy", "bind"} {
+		c.pass(name+" is ready", 20*time.Second, c.ready(name))
+	}
+	says := func(pod, line, want string, code int) {
+		t.Helper()
+		out, errs, got := c.exec(pod, "", strings.Fields(line)...)
+		if got != code || !strings.Contains(out+errs, want) {
+			t.Errorf("%s: %s: %d %q %q, want %d %q", pod, line, got, out, errs, code, want)
+		}
+	}
+	known := func(name string) func() bool {
+		return func() bool { _, _, code := c.exec("busy", "", "nslookup", name); return code == 0 }
+	}
+	c.until("the network answers by itself", known("kubernetes"))
+
+	c.expose("dns", v1.ServiceSpec{ClusterIP: "10.0.0.10", Ports: []v1.ServicePort{{Name: "dns", Protocol: v1.ProtocolUDP, Port: 53, TargetPort: intstr.FromInt32(53)}}})
+	refused := func() bool {
+		out, errs, _ := c.exec("busy", "", "nslookup", "kubernetes")
+		return strings.Contains(errs, "nslookup: write to '10.0.0.10': Connection refused") && strings.Contains(out, ";; connection timed out; no servers could be reached")
+	}
+	c.until("a Service without endpoints refuses", refused)
+	says("bind", "dig kubernetes", strings.Repeat(";; communications error to 10.0.0.10#53: connection refused\n", 3)+";; no servers could be reached\n", 9)
+	says("bind", "nslookup kubernetes", ";; no servers could be reached\n", 1)
+	says("bind", "host kubernetes", ";; no servers could be reached\n", 1)
+	says("busy", "wget -qO- kubernetes", "wget: bad address 'kubernetes'", 1)
+	says("bind", "curl -sS kubernetes", "curl: (6) Could not resolve host: kubernetes", 6)
+	says("busy", "nslookup kubernetes.default.svc.cluster.local "+c.get("dns").Status.PodIP, "Address: 10.0.0.1\n", 0)
+
+	slices := c.client.DiscoveryV1().EndpointSlices("default")
+	slice, err := slices.Get(ctx, "dns-1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slice.Endpoints = []discoveryv1.Endpoint{{Addresses: []string{c.get("dns").Status.PodIP}}}
+	if _, err := slices.Update(ctx, slice, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.until("the Pod answers", known("kubernetes"))
+	says("bind", "dig +search kubernetes", "kubernetes.default.svc.cluster.local.\t30\tIN\tA\t10.0.0.1\n", 0)
+	says("busy", "nslookup nothing", "** server can't find nothing: NXDOMAIN", 1)
+	if log := c.logs("dns", ""); !strings.Contains(log, `"A IN kubernetes.default.svc.cluster.local. udp 54 false 512" NOERROR qr,aa,rd 106 `) || !strings.Contains(log, `"A IN nothing. udp 25 false 512" NXDOMAIN qr,rd,ra 25 `) {
+		t.Errorf("the log: %s", log)
+	}
+
+	if _, err := maps.Update(ctx, corefile(" hosts {\n  192.0.2.7 made.test\n  fallthrough\n }\n rewrite name old.test kubernetes.default.svc.cluster.local\n"), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.pass("the Corefile is read again", 3*time.Minute, known("made.test"))
+	says("busy", "nslookup old.test", "Name:\told.test\nAddress: 10.0.0.1\n", 0)
+
+	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "alone"}, Spec: networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "dns"}}, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}}
+	if _, err := c.client.NetworkingV1().NetworkPolicies("default").Create(ctx, policy, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	timedOut := make(chan string, 1)
+	go func() {
+		out, _, _ := c.exec("bind", "", "dig", "kubernetes.default.svc.cluster.local")
+		timedOut <- out
+	}()
+	c.pass("a policy shuts it off", time.Minute, func() bool {
+		select {
+		case out := <-timedOut:
+			if !strings.Contains(out, "communications error to 10.0.0.10#53: timed out") {
+				t.Errorf("dig prints %s", out)
+			}
+			return true
+		default:
+			return false
+		}
+	})
+	if err := c.client.CoreV1().Pods("default").Delete(ctx, "dns", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.until("it says that it ends", func() bool {
+		return strings.HasSuffix(c.logs("dns", ""), "[INFO] SIGTERM: Shutting down servers then terminating\n[INFO] plugin/health: Going into lameduck mode for 5s\n")
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubetab/kubetab/core/clock"
+	"github.com/kubetab/kubetab/core/internal/node/dns"
 )
 
 // alone is the network of a container that is alone in the world.
@@ -24,9 +25,11 @@ func (alone) Lookup(_ context.Context, name string) ([]string, string, error) {
 	return nil, name, &net.DNSError{Name: name, Err: "no such host"}
 }
 
-func (alone) Query(_ context.Context, _, name, _ string) ([]Record, error) {
-	return nil, &net.DNSError{Name: name, Err: "no such host", IsNotFound: true}
+func (alone) Ask(context.Context, string, dns.Question) (dns.Answer, error) {
+	return dns.Answer{Code: dns.NameError}, nil
 }
+
+func (alone) Cluster(dns.Question) ([]dns.Record, bool) { return nil, false }
 
 func (alone) Resolver() Resolver { return Resolver{} }
 

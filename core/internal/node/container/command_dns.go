@@ -1,10 +1,13 @@
 package container
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"regexp"
 	"strings"
+
+	"github.com/kubetab/kubetab/core/internal/node/dns"
 )
 
 // oldBusybox matches images whose nslookup has another layout.
@@ -16,7 +19,7 @@ type question struct {
 }
 
 // ask returns the answer to a question, and the name in full that it is for. With search, the Pod's search path is gone through.
-func (k *call) ask(q question, search bool) ([]Record, string, error) {
+func (k *call) ask(q question, search bool) ([]dns.Record, string, error) {
 	network := k.session.c.cfg.Network
 	names := []string{strings.TrimSuffix(q.name, ".")}
 	if search {
@@ -24,17 +27,43 @@ func (k *call) ask(q question, search bool) ([]Record, string, error) {
 	}
 	var missing error
 	for _, name := range names {
-		records, err := network.Query(k, q.server, name, q.kind)
+		asked := dns.Question{Name: strings.ToLower(strings.TrimSuffix(name, ".")), Type: q.kind}
+		answer, err := network.Ask(k, q.server, asked)
+		var records []dns.Record
+		if err == nil {
+			records, err = answer.Result(asked, q.server)
+		}
 		switch {
 		case err == nil && (len(records) > 0 || name == names[len(names)-1]):
 			return records, name, nil
-		case err != nil && !IsNotFound(err):
+		case err != nil && !dns.IsNotFound(err):
 			return nil, name, err
 		case err != nil:
 			missing = err
 		}
 	}
 	return nil, q.name, missing
+}
+
+// codeOf returns the code of the answer that led to err, false if there was none.
+func codeOf(err error) (dns.Code, bool) {
+	var code dns.Code
+	switch {
+	case err == nil:
+		return dns.Success, true
+	case dns.IsNotFound(err):
+		return dns.NameError, true
+	}
+	return code, errors.As(err, &code)
+}
+
+// unreached prints what programs of bind say of a server that does not answer: they try three times.
+func (k *call) unreached(q question, err error) {
+	reason := "timed out"
+	if !dns.IsTimeout(err) {
+		reason = "connection refused"
+	}
+	fmt.Fprint(k.Stdout, strings.Repeat(fmt.Sprintf(";; communications error to %s#53: %s\n", k.server(q), reason), 3))
 }
 
 // server returns the address of the server that a question goes to.
@@ -90,20 +119,28 @@ func nslookup(k *call) int {
 	}
 	records, full, err := k.ask(q, search)
 	image := k.session.c.cfg.Image
+	_, isAnswered := codeOf(err)
 	switch {
 	case oldBusybox.MatchString(image.Name):
 		return k.oldLookup(q, asked, records, err)
+	case !isAnswered && (image.Bash || image.hasAgnhost()):
+		k.unreached(q, err)
+		fmt.Fprint(k.Stdout, ";; no servers could be reached\n\n")
+		return 1
+	case !isAnswered:
+		if !dns.IsTimeout(err) {
+			fmt.Fprintf(k.Stderr, "nslookup: write to '%s': Connection refused\n", k.server(q))
+		}
+		fmt.Fprint(k.Stdout, ";; connection timed out; no servers could be reached\n\n")
+		return 1
 	case image.Bash || image.hasAgnhost():
 		fmt.Fprintf(k.Stdout, "Server:\t\t%s\nAddress:\t%s#53\n\n", k.server(q), k.server(q))
 	default:
 		fmt.Fprintf(k.Stdout, "Server:\t\t%s\nAddress:\t%s:53\n\n", k.server(q), k.server(q))
 	}
-	switch {
-	case err != nil && !IsNotFound(err):
-		fmt.Fprint(k.Stdout, ";; connection timed out; no servers could be reached\n\n")
-		return 1
+	switch code, _ := codeOf(err); {
 	case err != nil:
-		fmt.Fprintf(k.Stdout, "** server can't find %s: NXDOMAIN\n\n", strings.TrimSuffix(q.name, "."))
+		fmt.Fprintf(k.Stdout, "** server can't find %s: %s\n\n", strings.TrimSuffix(q.name, "."), code)
 		return 1
 	case len(records) == 0:
 		fmt.Fprintf(k.Stdout, "*** Can't find %s: No answer\n\n", full)
@@ -129,7 +166,7 @@ func nslookup(k *call) int {
 }
 
 // oldLookup prints as busybox' did up to 1.28, which documentation uses.
-func (k *call) oldLookup(q question, asked string, records []Record, err error) int {
+func (k *call) oldLookup(q question, asked string, records []dns.Record, err error) int {
 	fmt.Fprintf(k.Stdout, "Server:    %s\nAddress 1: %s\n\n", k.server(q), k.server(q))
 	var addresses []string
 	for _, r := range records {
@@ -216,8 +253,10 @@ func dig(k *call) int {
 		q.name, q.kind = ".", "NS"
 	}
 	records, full, err := k.ask(q, search)
-	if err != nil && !IsNotFound(err) {
-		fmt.Fprintf(k.Stdout, ";; communications error to %s#53: timed out\n;; no servers could be reached\n", k.server(q))
+	status, isAnswered := codeOf(err)
+	if !isAnswered {
+		k.unreached(q, err)
+		fmt.Fprint(k.Stdout, ";; no servers could be reached\n")
 		return 9
 	}
 	if short {
@@ -225,10 +264,6 @@ func dig(k *call) int {
 			fmt.Fprintln(k.Stdout, r.Data)
 		}
 		return 0
-	}
-	status := "NOERROR"
-	if err != nil {
-		status = "NXDOMAIN"
 	}
 	if comments {
 		h := fnv.New32a()
@@ -277,12 +312,13 @@ func hostCommand(k *call) int {
 		asked = reversed + "."
 	}
 	records, full, err := k.ask(q, search)
-	switch {
-	case err != nil && !IsNotFound(err):
-		fmt.Fprintln(k.Stdout, ";; connection timed out; no servers could be reached")
+	switch code, isAnswered := codeOf(err); {
+	case !isAnswered:
+		k.unreached(q, err)
+		fmt.Fprintln(k.Stdout, ";; no servers could be reached")
 		return 1
 	case err != nil:
-		fmt.Fprintf(k.Stdout, "Host %s not found: 3(NXDOMAIN)\n", asked)
+		fmt.Fprintf(k.Stdout, "Host %s not found: %d(%s)\n", asked, map[dns.Code]int{dns.ServerFailure: 2, dns.NameError: 3, dns.Refused: 5}[code], code)
 		return 1
 	case len(records) == 0:
 		fmt.Fprintf(k.Stdout, "%s has no %s record\n", full, q.kind)

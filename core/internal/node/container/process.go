@@ -16,6 +16,8 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/kubetab/kubetab/core/internal/node/dns"
+
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -31,8 +33,11 @@ type Network interface {
 	// Lookup returns the addresses of a name as the cluster's DNS would, and
 	// the name in full.
 	Lookup(ctx context.Context, name string) (addresses []string, full string, err error)
-	// Query asks a DNS server, or for "" that of the Pod, for records of a name in full. It fails with a net.DNSError.
-	Query(ctx context.Context, server, name, kind string) ([]Record, error)
+	// Ask asks a DNS server, or for "" that of the Pod. It fails with a net.DNSError where none answers.
+	Ask(ctx context.Context, server string, q dns.Question) (dns.Answer, error)
+	// Cluster returns the records that the DNS of a cluster has for its own names and addresses, false for a name
+	// without any.
+	Cluster(q dns.Question) ([]dns.Record, bool)
 	// Resolver returns what /etc/resolv.conf says.
 	Resolver() Resolver
 	// Connect returns what listens at host:port, and fails as a connection does.
@@ -291,6 +296,9 @@ func (c *Container) Signal(name string) {
 	for _, s := range c.servers {
 		s.Ending.Store(true)
 		code, lingers = s.ExitCode, s.Lingers
+		if s.ending != nil {
+			lingers = s.ending()
+		}
 	}
 	c.mu.Unlock()
 	switch {
@@ -344,6 +352,8 @@ type Listener struct {
 	// Datagram answers a datagram of a client at the address from, host:port, with another. Only listeners of UDP
 	// have it; they answer with nil what they do not answer.
 	Datagram func(from string, b []byte) []byte
+	// DNS answers a question of a client at the address from. Only servers of the DNS have it.
+	DNS func(ctx context.Context, from string, q dns.Question) dns.Answer
 }
 
 // Listening returns what answers on a port of the container, if anything does.

@@ -103,7 +103,7 @@ func (c *Container) holds(argv []string) bool {
 }
 
 // versions are those of the newest images, by kind.
-var versions = map[string]string{"nginx": "1.29.4", "httpd": "2.4.66", "redis": "8.4.0", "postgres": "18.1", "mysql": "9.5.0", "cassandra": "5.0.6"}
+var versions = map[string]string{"nginx": "1.29.4", "httpd": "2.4.66", "redis": "8.4.0", "postgres": "18.1", "mysql": "9.5.0", "cassandra": "5.0.6", "coredns": "1.14.6"}
 
 var tagVersion = regexp.MustCompile(`:v?(\d+(?:\.\d+){0,2})(?:[-@]|$)`)
 

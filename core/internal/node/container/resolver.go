@@ -1,7 +1,6 @@
 package container
 
 import (
-	"errors"
 	"net"
 	"strconv"
 	"strings"
@@ -50,18 +49,6 @@ func (r Resolver) Candidates(name string) []string {
 		all = append(all, name)
 	}
 	return all
-}
-
-// Record is one of the DNS. Names end with a dot.
-type Record struct {
-	Name, Type, Data string
-	TTL              int // seconds
-}
-
-// IsNotFound reports whether a name is not there, other than a server that does not answer.
-func IsNotFound(err error) bool {
-	var d *net.DNSError
-	return errors.As(err, &d) && d.IsNotFound
 }
 
 // reverseName returns the name under which the DNS has an IPv4 address, false for what is none.

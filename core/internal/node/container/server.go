@@ -30,6 +30,7 @@ type Server struct {
 	reload      func() (map[int]Listener, error) // reads its configuration again; nil: it has none
 	Ending      atomic.Bool                      // it has been told to end
 	Lingers     time.Duration                    // between that and its end
+	ending      func() time.Duration             // tells the log that it ends, and returns Lingers; nil: nothing is told
 }
 
 func (s *Server) stream() Stream {
@@ -137,11 +138,15 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		if image.hasAgnhost() {
 			return c.agnhost(args, env)
 		}
-	case "etcd", "coredns", "memcached", "mongod", "rabbitmq-server", "fluentd":
+	case "coredns":
+		return c.coreDNS(args, env), true
+	case "kube-proxy":
+		return c.kubeProxy(), true
+	case "etcd", "memcached", "mongod", "rabbitmq-server", "fluentd":
 		m := map[int]Listener{}
 		for _, p := range ports {
 			m[p] = Listener{GRPC: func(string) (bool, bool) { return true, true }}
-			if p == 8080 || p == 8181 || p == 9153 || p == 2379 || p == 15672 {
+			if p == 2379 || p == 15672 {
 				m[p] = Listener{HTTP: text("OK\n"), GRPC: m[p].GRPC}
 			}
 		}

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/internal/node/dns"
 )
 
 const (
@@ -46,7 +48,7 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 		if _, address := v.network.Hosts.Node(name); address != "" {
 			return []string{address}, name, nil
 		}
-		return nil, name, notFound(name)
+		return nil, name, dns.NotFound(name)
 	}
 	if name == "localhost" || name == v.pod.Hostname {
 		return []string{v.pod.IP}, name, nil
@@ -57,8 +59,16 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 		}
 	}
 	for _, full := range v.pod.Resolver.Candidates(name) {
-		records, err := v.Query(ctx, "", full, "A")
-		if err != nil && !container.IsNotFound(err) {
+		q := dns.Question{Name: strings.ToLower(strings.TrimSuffix(full, ".")), Type: "A"}
+		answer, err := v.Ask(ctx, "", q)
+		if dnsError := (*net.DNSError)(nil); errors.As(err, &dnsError) {
+			dnsError.Name = name
+		}
+		if err != nil {
+			return nil, name, err
+		}
+		records, err := answer.Result(dns.Question{Name: name}, "")
+		if err != nil && !dns.IsNotFound(err) {
 			return nil, name, err
 		}
 		var addresses []string
@@ -72,46 +82,72 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 			return addresses, strings.TrimSuffix(full, "."), nil
 		}
 	}
-	return nil, strings.TrimSuffix(name, "."), notFound(name)
+	return nil, strings.TrimSuffix(name, "."), dns.NotFound(name)
 }
 
-func notFound(name string) error {
-	return &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
-}
-
-// Query asks a DNS server, or for "" that of the Pod, for records of a name in full. None means that the name has others. It fails
-// with a net.DNSError for a name that is not there, and for a server that does not answer.
-func (v View) Query(ctx context.Context, server, name, kind string) ([]container.Record, error) {
+// Ask asks a DNS server, or for "" that of the Pod. That of the cluster are the Pods behind the Service at its address; without
+// one, the network answers itself. It fails with a net.DNSError where nobody answers.
+func (v View) Ask(ctx context.Context, server string, q dns.Question) (dns.Answer, error) {
 	if server == "" && len(v.pod.Resolver.Servers) > 0 {
 		server = v.pod.Resolver.Servers[0]
 	}
-	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	switch {
 	case server == ControlPlane().String(): // the nodes' own, which knows nothing of the cluster
-		if site, ok := web[name]; ok {
-			return ofKind(kind, address(name, site.address)), nil
-		}
-		return nil, notFound(name)
-	case server != DNS || !v.allowed(dnsServer, dnsPort):
-		return nil, v.wait(ctx, lookupLimit, &net.DNSError{Err: "i/o timeout", Name: name, Server: server, IsTimeout: true})
+		return ofWeb(q), nil
+	case server != DNS || v.network.hasDNS():
+		return v.askServer(ctx, server, q)
+	case !v.allowed(dnsServer, dnsPort):
+		return dns.Answer{}, v.wait(ctx, lookupLimit, unanswered(server, q))
 	}
-	records, exists := v.network.records(name, kind)
-	if !exists {
-		return nil, notFound(name)
+	if records, ok := v.Cluster(q); ok {
+		return dns.Answer{Code: dns.Success, Records: records, Authoritative: true}, nil
 	}
-	return records, nil
+	return ofWeb(q), nil
 }
+
+// unanswered is the error of a server that says nothing.
+func unanswered(server string, q dns.Question) error {
+	return &net.DNSError{Err: "i/o timeout", Name: q.Name, Server: server, IsTimeout: true}
+}
+
+// ofWeb is what servers outside of the cluster answer.
+func ofWeb(q dns.Question) dns.Answer {
+	site, ok := web[q.Name]
+	if !ok {
+		return dns.Answer{Code: dns.NameError}
+	}
+	return dns.Answer{Code: dns.Success, Records: ofKind(q.Type, address(q.Name, site.address))}
+}
+
+// hasDNS reports whether a Service has the address of the cluster's DNS.
+func (n *Network) hasDNS() bool {
+	services, err := n.Services.List(everything)
+	return err == nil && ofServices(services, DNS)
+}
+
+// askServer asks what listens at port 53 of an address.
+func (v View) askServer(ctx context.Context, server string, q dns.Question) (dns.Answer, error) {
+	end, err := v.find(ctx, server, dnsPort)
+	switch {
+	case errors.Is(err, ErrRefused):
+		return dns.Answer{}, &net.DNSError{Err: err.Error(), Name: q.Name, Server: server, UnwrapErr: ErrRefused}
+	case err != nil || end.DNS == nil:
+		return dns.Answer{}, v.wait(ctx, lookupLimit, unanswered(server, q))
+	}
+	return end.DNS(ctx, end.from, q), nil
+}
+
+// Cluster returns the records that the cluster's DNS has for the names of its Services, endpoints and Pods and for their
+// addresses, by the specification of github.com/kubernetes/dns; false for a name without any.
+func (v View) Cluster(q dns.Question) ([]dns.Record, bool) { return v.network.records(q.Name, q.Type) }
 
 // records answers as the cluster's DNS, by the specification of github.com/kubernetes/dns.
 // The second result is false for a name that has no records of any kind.
-func (n *Network) records(name, kind string) ([]container.Record, bool) {
+func (n *Network) records(name, kind string) ([]dns.Record, bool) {
 	if strings.HasSuffix(name, reverseZone) {
 		return n.reverse(name, kind)
 	}
 	inside, ok := strings.CutSuffix(name, "."+clusterZone)
-	if site, found := web[name]; found {
-		return ofKind(kind, address(name, site.address)), true
-	}
 	if !ok {
 		return nil, false
 	}
@@ -122,7 +158,7 @@ func (n *Network) records(name, kind string) ([]container.Record, bool) {
 		if _, err := n.Namespaces.Get(parts[1]); err != nil || ip == nil {
 			return nil, false
 		}
-		return ofKind(kind, container.Record{Name: name + ".", Type: "A", Data: ip.String()}), true
+		return ofKind(kind, dns.Record{Name: name + ".", Type: "A", Data: ip.String()}), true
 	case zone == "svc" && len(parts) > 2:
 		return n.ofService(name, parts[:len(parts)-1], kind)
 	case zone == "svc" && len(parts) == 2:
@@ -133,8 +169,8 @@ func (n *Network) records(name, kind string) ([]container.Record, bool) {
 }
 
 // ofKind returns the records of a kind, with the time that they live.
-func ofKind(kind string, all ...container.Record) []container.Record {
-	all = slices.DeleteFunc(all, func(r container.Record) bool { return r.Type != kind && kind != "ANY" })
+func ofKind(kind string, all ...dns.Record) []dns.Record {
+	all = slices.DeleteFunc(all, func(r dns.Record) bool { return r.Type != kind && kind != "ANY" })
 	for i := range all {
 		all[i].TTL = recordTTL
 	}
@@ -142,7 +178,7 @@ func ofKind(kind string, all ...container.Record) []container.Record {
 }
 
 // ofService returns the records of a name in the domain of a Service, whose parts end with its name and namespace.
-func (n *Network) ofService(name string, parts []string, kind string) ([]container.Record, bool) {
+func (n *Network) ofService(name string, parts []string, kind string) ([]dns.Record, bool) {
 	service, namespace := parts[len(parts)-2], parts[len(parts)-1]
 	s, err := n.Services.Services(namespace).Get(service)
 	if err != nil {
@@ -153,28 +189,31 @@ func (n *Network) ofService(name string, parts []string, kind string) ([]contain
 	switch before := parts[:len(parts)-2]; {
 	case s.Spec.Type == v1.ServiceTypeExternalName && len(before) == 0:
 		target := strings.TrimSuffix(s.Spec.ExternalName, ".")
-		all := []container.Record{{Name: name + ".", Type: "CNAME", TTL: recordTTL, Data: target + "."}}
+		all := []dns.Record{{Name: name + ".", Type: "CNAME", TTL: recordTTL, Data: target + "."}}
 		if kind != "CNAME" && target != name && !n.isExternalName(target) {
-			more, _ := n.records(target, kind)
+			more, inside := n.records(target, kind)
+			if !inside {
+				more = ofWeb(dns.Question{Name: target, Type: kind}).Records
+			}
 			all = append(all, more...)
 		}
 		return all, true
 	case len(before) == 0 && kind == "SRV":
 		return n.services(name, s, hosts, func(v1.ServicePort) bool { return true }), true
 	case len(before) == 0 && s.Spec.ClusterIP != v1.ClusterIPNone:
-		var all []container.Record
+		var all []dns.Record
 		for _, ip := range s.Spec.ClusterIPs {
 			all = append(all, address(name, ip))
 		}
 		return ofKind(kind, all...), true
 	case len(before) == 0:
-		var all []container.Record
+		var all []dns.Record
 		for _, h := range hosts {
 			all = append(all, address(name, h.address))
 		}
 		return ofKind(kind, all...), len(all) > 0
 	case len(before) == 1 && s.Spec.ClusterIP == v1.ClusterIPNone:
-		var all []container.Record
+		var all []dns.Record
 		for _, h := range hosts {
 			if h.name == name {
 				all = append(all, address(name, h.address))
@@ -200,12 +239,12 @@ func (n *Network) isExternalName(name string) bool {
 	return err == nil && s.Spec.Type == v1.ServiceTypeExternalName
 }
 
-func address(name, ip string) container.Record {
+func address(name, ip string) dns.Record {
 	kind := "A"
 	if strings.Contains(ip, ":") {
 		kind = "AAAA"
 	}
-	return container.Record{Name: name + ".", Type: kind, Data: ip}
+	return dns.Record{Name: name + ".", Type: kind, Data: ip}
 }
 
 // dnsHost is an endpoint with its name.
@@ -233,16 +272,16 @@ func (n *Network) named(s *v1.Service, domain string) []dnsHost {
 }
 
 // services returns the records of the type SRV for ports of a Service.
-func (n *Network) services(name string, s *v1.Service, hosts []dnsHost, of func(v1.ServicePort) bool) []container.Record {
-	var all []container.Record
+func (n *Network) services(name string, s *v1.Service, hosts []dnsHost, of func(v1.ServicePort) bool) []dns.Record {
+	var all []dns.Record
 	for _, p := range s.Spec.Ports {
 		switch {
 		case !of(p):
 		case s.Spec.ClusterIP != v1.ClusterIPNone:
-			all = append(all, container.Record{Name: name + ".", Type: "SRV", Data: fmt.Sprintf("0 100 %d %s.%s.%s.", p.Port, s.Name, s.Namespace, serviceZone)})
+			all = append(all, dns.Record{Name: name + ".", Type: "SRV", Data: fmt.Sprintf("0 100 %d %s.%s.%s.", p.Port, s.Name, s.Namespace, serviceZone)})
 		default:
 			for _, h := range hosts {
-				all = append(all, container.Record{Name: name + ".", Type: "SRV", Data: fmt.Sprintf("0 %d %d %s.", 100/len(hosts), targetOf(p), h.name)})
+				all = append(all, dns.Record{Name: name + ".", Type: "SRV", Data: fmt.Sprintf("0 %d %d %s.", 100/len(hosts), targetOf(p), h.name)})
 			}
 		}
 	}
@@ -258,11 +297,11 @@ func targetOf(p v1.ServicePort) int32 {
 }
 
 // reverse returns the names of an address.
-func (n *Network) reverse(name, kind string) ([]container.Record, bool) {
+func (n *Network) reverse(name, kind string) ([]dns.Record, bool) {
 	parts := strings.Split(strings.TrimSuffix(name, reverseZone), ".")
 	slices.Reverse(parts)
 	ip := strings.Join(parts, ".")
-	var all []container.Record
+	var all []dns.Record
 	services, err := n.Services.List(everything)
 	if err != nil || net.ParseIP(ip) == nil {
 		return nil, false
@@ -270,11 +309,11 @@ func (n *Network) reverse(name, kind string) ([]container.Record, bool) {
 	for _, s := range services {
 		domain := s.Name + "." + s.Namespace + "." + serviceZone
 		if slices.Contains(s.Spec.ClusterIPs, ip) {
-			return ofKind(kind, container.Record{Name: name + ".", Type: "PTR", Data: domain + "."}), true
+			return ofKind(kind, dns.Record{Name: name + ".", Type: "PTR", Data: domain + "."}), true
 		}
 		for _, h := range n.named(s, domain) {
 			if h.address == ip {
-				all = append(all, container.Record{Name: name + ".", Type: "PTR", Data: h.name + "."})
+				all = append(all, dns.Record{Name: name + ".", Type: "PTR", Data: h.name + "."})
 			}
 		}
 	}

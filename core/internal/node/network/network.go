@@ -134,6 +134,15 @@ type end struct {
 
 // reach follows an address to what listens there. The error is that of the connection; it may take until ctx ends.
 func (v View) reach(ctx context.Context, host string, port container.Port) (end, error) {
+	to, err := v.find(ctx, host, port)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return end{}, v.wait(ctx, connectLimit, err)
+	}
+	return to, err
+}
+
+// find is reach without the time that passes where nobody answers.
+func (v View) find(ctx context.Context, host string, port container.Port) (end, error) {
 	addresses, _, err := v.Lookup(ctx, host)
 	if err != nil {
 		return end{}, err
@@ -157,7 +166,7 @@ func (v View) reach(ctx context.Context, host string, port container.Port) (end,
 	}
 	if v.isAPI(address, port) {
 		if !v.allowed(peer{address: ControlPlane().String()}, container.Port{Number: apiPort}) {
-			return end{}, v.wait(ctx, connectLimit, timedOut(address, port))
+			return end{}, timedOut(address, port)
 		}
 		return end{api: true, address: address}, nil
 	}
@@ -165,10 +174,7 @@ func (v View) reach(ctx context.Context, host string, port container.Port) (end,
 	if err == nil && !v.allowed(peer{to.address, v.network.Hosts.Pod(to.address)}, to.port) {
 		err = timedOut(address, port)
 	}
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return end{}, v.wait(ctx, connectLimit, err)
-	case err != nil:
+	if err != nil {
 		return end{}, err
 	}
 	l, ok := v.network.Hosts.Listening(to.address, to.port)
