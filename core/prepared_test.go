@@ -214,6 +214,49 @@ func TestTheShopRuns(t *testing.T) {
 	}
 }
 
+// TestTheSystemRuns has CoreDNS counted as serving, and asked: the network answers no longer by itself.
+func TestTheSystemRuns(t *testing.T) {
+	p := prepare(t, "system")
+	p.available("kube-system", "coredns", 2)
+	p.serving("kube-system", "kube-dns", 2)
+	p.until("a kube-proxy on each node", func() error {
+		set, err := p.client.AppsV1().DaemonSets("kube-system").Get(p.ctx, "kube-proxy", metav1.GetOptions{})
+		if err == nil && set.Status.NumberAvailable != 2 {
+			err = fmt.Errorf("%d are available", set.Status.NumberAvailable)
+		}
+		return err
+	})
+	asker := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "asker"}, Spec: v1.PodSpec{RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{
+		Name: "asker", Image: "busybox", Command: []string{"nslookup", "kubernetes.default.svc.cluster.local"},
+	}}}}
+	p.until("a Pod asks", func() error {
+		_, err := p.client.CoreV1().Pods("default").Create(p.ctx, asker, metav1.CreateOptions{})
+		return err
+	})
+	p.until("it has an answer", func() error {
+		pod, err := p.client.CoreV1().Pods("default").Get(p.ctx, "asker", metav1.GetOptions{})
+		if err == nil && pod.Status.Phase != v1.PodSucceeded {
+			err = fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return err
+	})
+	pods, err := p.client.CoreV1().Pods("kube-system").List(p.ctx, metav1.ListOptions{LabelSelector: "k8s-app=kube-dns"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := ""
+	for _, pod := range pods.Items {
+		text, err := p.client.CoreV1().Pods("kube-system").ProxyGet("http", pod.Name, "9153", "/metrics", nil).DoRaw(p.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted += string(text)
+	}
+	if !strings.Contains(counted, `coredns_dns_responses_total{plugin="",rcode="NOERROR",server="dns://:53",view="",zone="."} 1`) {
+		t.Errorf("CoreDNS counts\n%s", counted)
+	}
+}
+
 func TestFerriesKeepTheirRules(t *testing.T) {
 	p := prepare(t, "custom")
 	ferries := p.objects.Resource(schema.GroupVersionResource{Group: "harbour.example.com", Version: "v1", Resource: "ferries"}).Namespace("harbour")

@@ -199,3 +199,32 @@ async function untilInitialEnd(response) {
   }
   assert.fail(`The watch ended: ${text}`);
 }
+
+testWithoutRest('the DNS of a prepared cluster answers without the rest of the module', async (lacking) => {
+  const { asked, json } = asking(lacking);
+  const kinds = await everyKind(json);
+  for (const file of ['1-coredns.yaml', '2-kube-proxy.yaml']) {
+    for (const body of readFileSync(join(root, 'tutorials/clusters/system', file), 'utf8').split(/^---$/m)) {
+      const [, apiVersion] = /^apiVersion: (.*)$/m.exec(body);
+      const [, kind] = /^kind: (.*)$/m.exec(body);
+      const [, name] = /^ {2}name: (.*)$/m.exec(body);
+      const { path } = kinds.find((k) => k.apiVersion === apiVersion && k.kind === kind);
+      const at = `${path.replace('/default/', '/kube-system/')}/${name}?fieldManager=kubectl`;
+      const init = { method: 'PATCH', body, headers: { 'content-type': 'application/apply-patch+yaml' } };
+      await asked(at, 'application/json', async (response) => assert.equal(response.status, 201, `${at}: ${await response.text()}`), init);
+    }
+  }
+  const { runs } = await sit(lacking.engine);
+  for (const line of [
+    'kubectl rollout status -n kube-system deployment/coredns',
+    'kubectl run asker --rm -i --restart=Never --image=busybox -- nslookup kubernetes.default.svc.cluster.local < /dev/null',
+    `kubectl get configmap -n kube-system coredns -o yaml | sed 's/^        errors/&\\n        log/' | kubectl apply -f -`,
+    'kubectl rollout restart -n kube-system deployment/coredns',
+    'kubectl rollout status -n kube-system deployment/coredns',
+    'kubectl run asker --rm -i --restart=Never --image=busybox -- nslookup kubernetes.default.svc.cluster.local < /dev/null',
+    "kubectl logs -n kube-system -l k8s-app=kube-dns | grep 'NOERROR qr,aa,rd 106'",
+  ]) {
+    const printed = await Promise.race([runs(line), lacking.missing]);
+    assert.match(printed, /code 0\r?\n/, `${line}\n${printed.slice(-500)}`);
+  }
+});

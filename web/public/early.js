@@ -30,7 +30,7 @@
   const cluster =
     [
       lessons.includes(`${part}/${lesson}`) && `lesson-${part}-${lesson}`,
-      /^(shop|custom|broken)$/.test(asked) && `prepared-${asked}`,
+      /^(shop|custom|broken|system)$/.test(asked) && `prepared-${asked}`,
       isKnown && asked,
       stored('sessionStorage', `kubetab.in ${folder}`),
     ].find((name) => name && isName(name)) ?? 'own';

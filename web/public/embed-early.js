@@ -8,7 +8,7 @@
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme;
   // See src/client/cluster-names.ts: of these clusters the page knows what is in them at first.
   const cluster = query.get('cluster');
-  if (/^(shop|custom|broken)$/.test(cluster)) root.dataset.cluster = `prepared-${cluster}`;
+  if (/^(shop|custom|broken|system)$/.test(cluster)) root.dataset.cluster = `prepared-${cluster}`;
 
   // An embed keeps nothing, and sees nothing of what a visitor of this site keeps: who frames it may be anybody. Browsers
   // refuse storage to a frame with the attribute sandbox, and others give it a part of its own or not, as they see fit.

@@ -65,6 +65,7 @@ export const english = {
       shop: 'A web shop',
       custom: 'Custom resources',
       broken: 'A broken cluster',
+      system: 'CoreDNS and kube-proxy',
     },
     emulating: (version: string) => `emulating ${version}`,
   },

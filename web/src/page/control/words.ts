@@ -126,7 +126,13 @@ export const english = {
         'Six things that do not work, each for a reason of its own: to find out with kubectl.',
         'the namespaces trouble and crowded',
       ],
-    } as Readonly<Record<'shop' | 'custom' | 'broken', readonly [about: string, where: string]>>,
+      system: [
+        'CoreDNS, which answers for the cluster’s names as its Corefile says, and kube-proxy on each node, as kubeadm installs them.',
+        'the namespace kube-system',
+      ],
+    } as Readonly<
+      Record<'shop' | 'custom' | 'broken' | 'system', readonly [about: string, where: string]>
+    >,
     starting: (name: string) => `${name}: waiting for the engine.`,
     progress: (name: string, done: number, total: number) =>
       `${name}: ${done} of ${total} objects applied.`,

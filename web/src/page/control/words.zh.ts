@@ -108,6 +108,10 @@ export const chinese: Words = {
         '命名空间 harbour',
       ],
       broken: ['六处不能工作，原因各不相同：请用 kubectl 查明。', '命名空间 trouble 和 crowded'],
+      system: [
+        '与 kubeadm 安装的一样：CoreDNS 按其 Corefile 回答集群的名称，每个节点上有一个 kube-proxy。',
+        '命名空间 kube-system',
+      ],
     },
     starting: (name) => `${name}：正在等待引擎。`,
     progress: (name, done, total) => `${name}：已应用 ${done} / ${total} 个对象。`,

@@ -9,7 +9,7 @@ import { words } from '../words';
 import { nameCluster } from './cluster-name';
 
 /** The folders of /clusters. */
-export const CLUSTERS = ['shop', 'custom', 'broken'] as const;
+export const CLUSTERS = ['shop', 'custom', 'broken', 'system'] as const;
 export type Prepared = (typeof CLUSTERS)[number];
 
 /** How far the last prepared cluster has come. */
