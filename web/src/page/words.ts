@@ -65,7 +65,7 @@ export const english = {
       shop: 'A web shop',
       custom: 'Custom resources',
       broken: 'A broken cluster',
-      system: 'CoreDNS and kube-proxy',
+      system: 'CoreDNS',
     },
     emulating: (version: string) => `emulating ${version}`,
   },

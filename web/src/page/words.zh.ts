@@ -62,7 +62,7 @@ export const chinese: Words = {
       shop: '网上商店',
       custom: '自定义资源',
       broken: '有故障的集群',
-      system: 'CoreDNS 和 kube-proxy',
+      system: 'CoreDNS',
     },
     emulating: (version) => `模拟 ${version}`,
   },
