@@ -131,40 +131,38 @@ func fallthroughTo(c *caddyfile.Dispenser) []string {
 	return args
 }
 
-// listen has a path answered at the port of an address, such as :8080.
+// listen has a path answered at the port of an address, such as :8080, that a plugin may be given.
 func (s *site) listen(c *caddyfile.Dispenser, port int, path string) error {
 	for c.Next() {
-		args := c.RemainingArgs()
-		if len(args) > 1 {
-			return c.ArgErr()
+		if err := s.listenAt(c, port, path); err != nil {
+			return err
 		}
-		if len(args) == 1 {
-			_, text, err := net.SplitHostPort(args[0])
-			if err != nil {
-				return err
-			}
-			if port, err = strconv.Atoi(text); err != nil {
-				return c.Errf("invalid port in '%s'", args[0])
-			}
+	}
+	return nil
+}
+
+func (s *site) listenAt(c *caddyfile.Dispenser, port int, path string) error {
+	switch args := c.RemainingArgs(); len(args) {
+	case 0:
+	case 1:
+		_, text, err := net.SplitHostPort(args[0])
+		if err != nil {
+			return err
 		}
+		if port, err = strconv.Atoi(text); err != nil {
+			return c.Errf("invalid port in '%s'", args[0])
+		}
+	default:
+		return c.ArgErr()
 	}
 	s.requests[port] = path
 	return nil
 }
 
 func (s *site) setupHealth(c *caddyfile.Dispenser) error {
-	port := 8080
 	for c.Next() {
-		if args := c.RemainingArgs(); len(args) == 1 {
-			_, text, err := net.SplitHostPort(args[0])
-			if err != nil {
-				return err
-			}
-			if port, err = strconv.Atoi(text); err != nil {
-				return c.Errf("invalid port in '%s'", args[0])
-			}
-		} else if len(args) > 1 {
-			return c.ArgErr()
+		if err := s.listenAt(c, 8080, "/health"); err != nil {
+			return err
 		}
 		for c.NextBlock() {
 			if c.Val() != "lameduck" {
@@ -176,11 +174,10 @@ func (s *site) setupHealth(c *caddyfile.Dispenser) error {
 			}
 			var err error
 			if s.lameduck, err = time.ParseDuration(args[0]); err != nil {
-				return fmt.Errorf("unable to parse lameduck duration value: '%v' : %v", args[0], err)
+				return fmt.Errorf("unable to parse lameduck duration value: '%v' : %w", args[0], err)
 			}
 		}
 	}
-	s.requests[port] = "/health"
 	return nil
 }
 
