@@ -40,6 +40,9 @@ func (f *feeds) grant(ctx context.Context, object *unstructured.Unstructured) er
 		namespace = metav1.NamespaceDefault // a ClusterRoleBinding's rules are those of any
 	}
 	for _, subject := range binding.Subjects {
+		if subject.Namespace == "" {
+			subject.Namespace = binding.Namespace // as the authorizer takes it
+		}
 		if err := f.mayAll(ctx, subject, namespace, rules); err != nil {
 			return err
 		}
@@ -83,7 +86,8 @@ func (f *feeds) mayAll(ctx context.Context, subject rbacv1.Subject, namespace st
 		return err
 	}
 	ask := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, granting, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, granting, true, func(context.Context) (bool, error) {
+		// With ctx, because a request that the end of granting breaks off would be an error.
 		answer, err := client.SelfSubjectRulesReviews().Create(ctx, ask, metav1.CreateOptions{})
 		if err != nil {
 			return false, err

@@ -311,7 +311,7 @@ steps:
     once: request.path == "/api/v1/namespaces/" + ns + "/configmaps" && request.query.limit == "1" && request.answer.body.items.size() == 1
     after: seen
   solution:
-  - kubectl apply -f crd.yaml && kubectl wait --for=condition=Established crd/boats.specimen.example.com
+  - kubectl apply -f crd.yaml; until kubectl wait --for=condition=Established crd/boats.specimen.example.com; do sleep 0.1; done
   - kubectl get boats -w --output-watch-events > seen.txt &
   - |
     echo '{"apiVersion":"specimen.example.com/v1","kind":"Boat","metadata":{"name":"x"},"spec":{"crew":2}}' > boat.json

@@ -11,7 +11,8 @@ import (
 	"github.com/kubetab/kubetab/tutorials/evaluate"
 )
 
-// rights is a start that gives rights to a user, a group and a service account, and binds a role that does not exist.
+// rights is a start that gives rights to a user, a group and service accounts, one of them without the namespace that it shares
+// with the binding, and binds a role that does not exist.
 const rights = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -23,7 +24,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: robot}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
-subjects: [{kind: ServiceAccount, name: robot, namespace: rights}]
+subjects: [{kind: ServiceAccount, name: robot, namespace: rights}, {kind: ServiceAccount, name: native}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -71,7 +72,7 @@ func TestLessonsBeginWithTheirRights(t *testing.T) {
 			return response, nil
 		})
 	})
-	evaluator := evaluate.New(evaluate.Config{Client: config, Requests: c.requests})
+	evaluator := evaluate.New(evaluate.Config{Client: config, Requests: c.requests, Log: func(format string, args ...any) { t.Errorf(format, args...) }})
 	defer evaluator.Close()
 	lesson := tutorials.Begin{
 		Lesson: tutorials.Lesson{ID: "part/rights", Namespace: "rights"},
@@ -82,7 +83,7 @@ func TestLessonsBeginWithTheirRights(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, subject := range []string{"rights-reader", "lessonrights-crew", "system:serviceaccount:rights:robot"} {
+	for _, subject := range []string{"rights-reader", "lessonrights-crew", "system:serviceaccount:rights:robot", "system:serviceaccount:rights:native"} {
 		if asked[subject] <= late {
 			t.Errorf("the lesson is ready though %s has been told of its rights %d times", subject, max(asked[subject]-late, 0))
 		}
