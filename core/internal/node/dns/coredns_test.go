@@ -118,7 +118,9 @@ func TestCorefiles(t *testing.T) {
 		".:53 {\n forward .\n}\n":                             "plugin/forward: " + corefile + ":2 - Error during parsing: Wrong argument count or unexpected line ending after '.'",
 		".:53 {\n import other\n}\n":                          corefile + ":2 - Error during parsing: File to import not found: other",
 		".:53 {\n import " + corefile + "\n}\n":               strings.Repeat(corefile+":2 - Error during parsing: ", 9) + "maximum file import depth exceeded",
-		".:53 {\n hosts \"import\"\n}\n":                      corefile + ": import can only begin a line",
+		".:53 {\n hosts \"import\"\n}\n":                      corefile + ":2: import can only begin a line",
+		".:53 {\n im\rport /etc/hosts\n}\n":                   corefile + ":2: import can only begin a line",
+		".:53 {\n forward {\r$PATH}\n}\n":                     corefile + ":2: a variable can only have its name in braces",
 	} {
 		_, err := newMachine(text).start()
 		if err == nil || err.Error() != want {

@@ -47,19 +47,24 @@ func corefile(files Files, name string, env func(string) string) ([]caddyfile.Se
 		return nil, err
 	}
 	text = variables(text, env)
-	if words := caddyfile.NewDispenser(name, strings.NewReader(text)); mentions(words, "import") {
-		return nil, fmt.Errorf("%s: import can only begin a line", name)
+	if err := looksOutside(caddyfile.NewDispenser(name, strings.NewReader(text))); err != nil {
+		return nil, err
 	}
 	return caddyfile.Parse(name, strings.NewReader(text), plugins)
 }
 
-func mentions(words caddyfile.Dispenser, word string) bool {
+// looksOutside fails for words that the parser would take to its own machine. The lexer makes words of what does not look like
+// them: it drops carriage returns.
+func looksOutside(words caddyfile.Dispenser) error {
 	for words.Next() {
-		if words.Val() == word {
-			return true
+		switch word := words.Val(); {
+		case word == "import":
+			return fmt.Errorf("%s:%d: import can only begin a line", words.File(), words.Line())
+		case strings.Contains(word, "{$") || strings.Contains(word, "{%"):
+			return fmt.Errorf("%s:%d: a variable can only have its name in braces", words.File(), words.Line())
 		}
 	}
-	return false
+	return nil
 }
 
 // variable is {$NAME} or, as on Windows, {%NAME%}.
