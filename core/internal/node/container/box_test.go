@@ -117,7 +117,7 @@ func (b *box) step(t *testing.T, condition func() bool) {
 		if err := b.clock.Step(100 * time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // what is waited for runs in goroutines of its own
 	}
 	t.Fatalf("nothing has happened for %v", patience)
 }

@@ -114,16 +114,17 @@ func nslookup(k *call) int {
 	}
 	asked := q.name
 	search := true
-	if reversed, ok := reverseName(q.name); ok {
+	if reversed, ok := dns.ReverseName(q.name); ok {
 		q.name, q.kind, search = reversed, "PTR", false
 	}
 	records, full, err := k.ask(q, search)
 	image := k.session.c.cfg.Image
-	_, isAnswered := codeOf(err)
+	isBind := image.Bash || image.hasAgnhost()
+	code, isAnswered := codeOf(err)
 	switch {
 	case oldBusybox.MatchString(image.Name):
 		return k.oldLookup(q, asked, records, err)
-	case !isAnswered && (image.Bash || image.hasAgnhost()):
+	case !isAnswered && isBind:
 		k.unreached(q, err)
 		fmt.Fprint(k.Stdout, ";; no servers could be reached\n\n")
 		return 1
@@ -133,12 +134,12 @@ func nslookup(k *call) int {
 		}
 		fmt.Fprint(k.Stdout, ";; connection timed out; no servers could be reached\n\n")
 		return 1
-	case image.Bash || image.hasAgnhost():
+	case isBind:
 		fmt.Fprintf(k.Stdout, "Server:\t\t%s\nAddress:\t%s#53\n\n", k.server(q), k.server(q))
 	default:
 		fmt.Fprintf(k.Stdout, "Server:\t\t%s\nAddress:\t%s:53\n\n", k.server(q), k.server(q))
 	}
-	switch code, _ := codeOf(err); {
+	switch {
 	case err != nil:
 		fmt.Fprintf(k.Stdout, "** server can't find %s: %s\n\n", strings.TrimSuffix(q.name, "."), code)
 		return 1
@@ -184,7 +185,7 @@ func (k *call) oldLookup(q question, asked string, records []dns.Record, err err
 	fmt.Fprintf(k.Stdout, "Name:      %s\n", asked)
 	for i, a := range addresses {
 		fmt.Fprintf(k.Stdout, "Address %d: %s", i+1, a)
-		if reversed, ok := reverseName(a); ok {
+		if reversed, ok := dns.ReverseName(a); ok {
 			if names, _, err := k.ask(question{name: reversed, kind: "PTR", server: q.server}, false); err == nil && len(names) > 0 {
 				fmt.Fprint(k.Stdout, " "+strings.TrimSuffix(names[0].Data, "."))
 			}
@@ -237,7 +238,7 @@ func dig(k *call) int {
 		case arg == "-t":
 			q.kind = strings.ToUpper(next())
 		case arg == "-x":
-			q.name, _ = reverseName(next())
+			q.name, _ = dns.ReverseName(next())
 			q.kind = "PTR"
 		case arg == "-p" || arg == "-b" || arg == "-c":
 			next()
@@ -307,7 +308,7 @@ func hostCommand(k *call) int {
 		fmt.Fprintf(k.Stdout, "Using domain server:\nName: %s\nAddress: %s#53\nAliases: \n\n", f.Rest[1], q.server)
 	}
 	asked, search := q.name, true
-	if reversed, ok := reverseName(q.name); ok {
+	if reversed, ok := dns.ReverseName(q.name); ok {
 		q.name, q.kind, search = reversed, "PTR", false
 		asked = reversed + "."
 	}

@@ -88,6 +88,9 @@ var wrong = regexp.MustCompile(`(?i)(^|[-_./:])(nonexist(ent|ing)?|non-?exist(en
 
 const shellEntry = "/bin/sh"
 
+// coreDNSImage has several names.
+var coreDNSImage = known{Image: Image{Size: 18 << 20, kind: "coredns", Entry: []string{"/coredns"}, Argv: []string{"/coredns"}, Bare: true}}
+
 // knownImages by familiar name.
 var knownImages = map[string]known{
 	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
@@ -138,8 +141,8 @@ var knownImages = map[string]known{
 	"gcr.io/google-samples/gb-redis-follower":         {Image: Image{Size: 40 << 20, kind: "redis", Ports: []int{6379}, Argv: []string{"/run.sh"}, Dir: "/data", Bash: true}},
 	"registry.k8s.io/busybox":                         {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}},
 	"registry.k8s.io/etcd":                            {Image: Image{Size: 60 << 20, kind: "etcd", Ports: []int{2379, 2380}, Argv: []string{"etcd"}}},
-	"coredns/coredns":                                 {Image: Image{Size: 18 << 20, kind: "coredns", Entry: []string{"/coredns"}, Argv: []string{"/coredns"}, Bare: true}},
-	"registry.k8s.io/coredns/coredns":                 {Image: Image{Size: 18 << 20, kind: "coredns", Entry: []string{"/coredns"}, Argv: []string{"/coredns"}, Bare: true}},
+	"coredns/coredns":                                 coreDNSImage,
+	"registry.k8s.io/coredns/coredns":                 coreDNSImage,
 	"registry.k8s.io/kube-proxy":                      {Image: Image{Size: 30 << 20, kind: "kube-proxy", Argv: []string{"kube-proxy"}, Bare: true}},
 	"registry.k8s.io/kubernetes-e2e":                  {Image: Image{Size: 40 << 20}},
 	"registry.k8s.io/e2e-test-images/agnhost":         {Image: Image{Size: 50 << 20, kind: "agnhost", Entry: []string{"/agnhost"}, Argv: []string{"pause"}}},

@@ -1,28 +1,16 @@
 package container
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/kubetab/kubetab/core/clock"
 )
 
 // boxOf starts a container with files.
 func boxOf(t *testing.T, files *Tree, name string, argv ...string) *box {
 	t.Helper()
-	image, err := Resolve(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &box{clock: clock.New(nil), ended: make(chan int, 1)}
-	b.clock.Pause()
-	var running sync.WaitGroup
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(func() { cancel(); running.Wait() })
-	b.Container, err = Start(ctx, Config{Clock: b.clock, Image: image, Argv: argv, Files: func() *Tree { return files }, Network: alone{}, Go: running.Go, OnExit: func(code int) { b.ended <- code }})
+	b, err := tryRunWith(t, func(c *Config) { c.Files = func() *Tree { return files } }, name, argv...)
 	if err != nil {
 		t.Fatal(err)
 	}

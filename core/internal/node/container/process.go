@@ -17,7 +17,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubetab/kubetab/core/internal/node/dns"
-
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -33,7 +32,7 @@ type Network interface {
 	// Lookup returns the addresses of a name as the cluster's DNS would, and
 	// the name in full.
 	Lookup(ctx context.Context, name string) (addresses []string, full string, err error)
-	// Ask asks a DNS server, or for "" that of the Pod. It fails with a net.DNSError where none answers.
+	// Ask asks a DNS server, an address or host:port, or for "" that of the Pod. It fails with a net.DNSError where none answers.
 	Ask(ctx context.Context, server string, q dns.Question) (dns.Answer, error)
 	// Cluster returns the records that the DNS of a cluster has for its own names and addresses, false for a name
 	// without any.

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"net"
 	"strconv"
 	"strings"
 )
@@ -49,13 +48,4 @@ func (r Resolver) Candidates(name string) []string {
 		all = append(all, name)
 	}
 	return all
-}
-
-// reverseName returns the name under which the DNS has an IPv4 address, false for what is none.
-func reverseName(address string) (string, bool) {
-	ip := net.ParseIP(address).To4()
-	if ip == nil {
-		return "", false
-	}
-	return net.IPv4(ip[3], ip[2], ip[1], ip[0]).String() + ".in-addr.arpa", true
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -26,7 +27,7 @@ type Config struct {
 	Log     io.Writer
 	// Cluster returns the records of a name in cluster.local or in a reverse zone, false for a name that has none.
 	Cluster func(q Question) ([]Record, bool)
-	// Ask asks another server. It fails where none answers.
+	// Ask asks another server, an address or host:port. It fails where none answers.
 	Ask func(ctx context.Context, server string, q Question) (Answer, error)
 	// Servers are those of /etc/resolv.conf.
 	Servers func() []string
@@ -190,7 +191,7 @@ func (d *CoreDNS) Answer(ctx context.Context, port int, from string, q Question)
 		took = time.Duration(80_000+rand.IntN(400_000)) * time.Nanosecond
 	}
 	d.count(s, q, a)
-	s.log(d, from, q, a, took)
+	s.log(from, q, a, took)
 	if err != nil && s.errors {
 		d.printf("[ERROR] plugin/errors: 2 %s. %s: %v", q.Name, q.Type, err)
 	}
@@ -199,7 +200,7 @@ func (d *CoreDNS) Answer(ctx context.Context, port int, from string, q Question)
 
 // count counts for the plugin prometheus.
 func (d *CoreDNS) count(s *site, q Question, a Answer) {
-	if len(s.requests) == 0 {
+	if !slices.Contains(slices.Collect(maps.Values(s.requests)), "/metrics") {
 		return
 	}
 	d.mu.Lock()

@@ -72,6 +72,8 @@ func (m *machine) start() (*dns.CoreDNS, error) {
 				return []dns.Record{{Name: q.Name + ".", Type: "A", Data: "10.0.0.77"}}, true
 			case "10-244-0-5.shop.pod.cluster.local":
 				return []dns.Record{{Name: q.Name + ".", Type: "A", Data: "10.244.0.5"}}, true
+			case "one.pod.svc.svc.cluster.local":
+				return []dns.Record{{Name: q.Name + ".", Type: "A", Data: "10.244.0.6"}}, true
 			case "77.0.0.10.in-addr.arpa":
 				return []dns.Record{{Name: q.Name + ".", Type: "PTR", Data: "web.shop.svc.cluster.local."}}, true
 			}
@@ -81,6 +83,8 @@ func (m *machine) start() (*dns.CoreDNS, error) {
 			switch {
 			case server == "10.9.9.8":
 				return dns.Answer{}, &net.DNSError{Err: "i/o timeout", IsTimeout: true}
+			case server == "10.9.9.9:5353":
+				return dns.Answer{Code: dns.Success, Records: []dns.Record{{Name: "example.org.", Type: "A", Data: "192.0.2.53", TTL: 60}}}, nil
 			case server != "10.9.9.9":
 				return dns.Answer{}, errors.New("connection refused")
 			case q.Name == "example.org":
@@ -185,10 +189,12 @@ func TestAnswers(t *testing.T) {
 		{" kubernetes cluster.local 10.0.0.0/24", "78.0.0.10.in-addr.arpa PTR", "NXDOMAIN aa"},
 		{" kubernetes cluster.local 10.0.0.0/24", "10-244-0-5.shop.pod.cluster.local A", "NXDOMAIN aa"},
 		{" kubernetes cluster.local {\n namespaces other\n }", "web.shop.svc.cluster.local A", "NXDOMAIN aa"},
+		{" kubernetes cluster.local {\n namespaces svc\n }", "one.pod.svc.svc.cluster.local A", "NOERROR aa one.pod.svc.svc.cluster.local. 5 A 10.244.0.6"},
 		{kubernetes + " forward . /etc/resolv.conf", "example.org A", "NOERROR example.org. 60 A 192.0.2.1"},
 		{kubernetes + " forward . /etc/resolv.conf", "example.net A", "NXDOMAIN"},
 		{" forward . 10.9.9.1 dns://10.9.9.9:53", "example.org A", "NOERROR example.org. 60 A 192.0.2.1"},
 		{" forward . 10.9.9.9 {\n except example.org\n }", "example.org A", "SERVFAIL"},
+		{" forward . 10.9.9.9:5353 10.9.9.9", "example.org A", "NOERROR example.org. 60 A 192.0.2.53"},
 		{" forward example.org 10.9.9.9", "example.net A", "SERVFAIL"},
 		{" hosts {\n 10.1.1.1 a.test b.test # c.test\n fd00::1 a.test\n fallthrough\n }\n forward . 10.9.9.9", "b.test A", "NOERROR aa b.test. 3600 A 10.1.1.1"},
 		{" hosts {\n 10.1.1.1 a.test\n fd00::1 a.test\n fallthrough\n }\n forward . 10.9.9.9", "a.test AAAA", "NOERROR aa a.test. 3600 AAAA fd00::1"},

@@ -81,9 +81,10 @@ func (h *hosts) answer(q Question) (Answer, bool) {
 		if strings.Contains(words[0], ":") {
 			kind = "AAAA"
 		}
+		reversed, _ := ReverseName(words[0])
 		for _, name := range words[1:] {
 			name = strings.TrimSuffix(name, ".")
-			if q.Type == "PTR" && !h.noReverse && kind == "A" && reverse(words[0]) == q.Name {
+			if q.Type == "PTR" && !h.noReverse && reversed == q.Name {
 				add("PTR", name+".")
 			}
 			_, parent, _ := strings.Cut(q.Name, ".")
@@ -99,11 +100,4 @@ func (h *hosts) answer(q Question) (Answer, bool) {
 		return Answer{}, false
 	}
 	return Answer{Code: ServerFailure}, true // as CoreDNS: a hosts file has no SOA
-}
-
-// reverse is the name of an IPv4 address.
-func reverse(address string) string {
-	parts := strings.Split(address, ".")
-	slices.Reverse(parts)
-	return strings.Join(parts, ".") + ".in-addr.arpa"
 }

@@ -66,3 +66,18 @@ func IsNotFound(err error) bool {
 func Within(name, zone string) bool {
 	return zone == "" || name == zone || strings.HasSuffix(name, "."+zone)
 }
+
+// IsTimeout reports whether a server has not answered.
+func IsTimeout(err error) bool {
+	var n net.Error
+	return errors.As(err, &n) && n.Timeout()
+}
+
+// ReverseName returns the name under which the DNS has an IPv4 address, false for what is none.
+func ReverseName(address string) (string, bool) {
+	ip := net.ParseIP(address).To4()
+	if ip == nil {
+		return "", false
+	}
+	return net.IPv4(ip[3], ip[2], ip[1], ip[0]).String() + ".in-addr.arpa", true
+}

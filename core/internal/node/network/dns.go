@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,16 +60,11 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 		}
 	}
 	for _, full := range v.pod.Resolver.Candidates(name) {
-		q := dns.Question{Name: strings.ToLower(strings.TrimSuffix(full, ".")), Type: "A"}
-		answer, err := v.Ask(ctx, "", q)
-		if dnsError := (*net.DNSError)(nil); errors.As(err, &dnsError) {
-			dnsError.Name = name
-		}
-		if err != nil {
-			return nil, name, err
-		}
-		records, err := answer.Result(dns.Question{Name: name}, "")
+		records, err := v.addresses(ctx, strings.ToLower(strings.TrimSuffix(full, ".")))
 		if err != nil && !dns.IsNotFound(err) {
+			if failed := (*net.DNSError)(nil); errors.As(err, &failed) {
+				failed.Name = name // programs say the name that they were given
+			}
 			return nil, name, err
 		}
 		var addresses []string
@@ -85,7 +81,17 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 	return nil, strings.TrimSuffix(name, "."), dns.NotFound(name)
 }
 
-// Ask asks a DNS server, or for "" that of the Pod. That of the cluster are the Pods behind the Service at its address; without
+// addresses asks the Pod's server for the IPv4 addresses of a name in full.
+func (v View) addresses(ctx context.Context, full string) ([]dns.Record, error) {
+	q := dns.Question{Name: full, Type: "A"}
+	answer, err := v.Ask(ctx, "", q)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Result(q, "")
+}
+
+// Ask asks a DNS server, an address or host:port, or for "" that of the Pod. That of the cluster are the Pods behind the Service at its address; without
 // one, the network answers itself. It fails with a net.DNSError where nobody answers.
 func (v View) Ask(ctx context.Context, server string, q dns.Question) (dns.Answer, error) {
 	if server == "" && len(v.pod.Resolver.Servers) > 0 {
@@ -125,9 +131,16 @@ func (n *Network) hasDNS() bool {
 	return err == nil && ofServices(services, DNS)
 }
 
-// askServer asks what listens at port 53 of an address.
+// askServer asks what listens at an address, or at host:port.
 func (v View) askServer(ctx context.Context, server string, q dns.Question) (dns.Answer, error) {
-	end, err := v.find(ctx, server, dnsPort)
+	host, port := server, dnsPort
+	if name, text, err := net.SplitHostPort(server); err == nil {
+		host = name
+		if port.Number, err = strconv.Atoi(text); err != nil {
+			return dns.Answer{}, unanswered(server, q)
+		}
+	}
+	end, err := v.find(ctx, host, port)
 	switch {
 	case errors.Is(err, ErrRefused):
 		return dns.Answer{}, &net.DNSError{Err: err.Error(), Name: q.Name, Server: server, UnwrapErr: ErrRefused}
