@@ -210,6 +210,7 @@ func TestAnswers(t *testing.T) {
 		{" rewrite stop {\n name regex (.*)-(.*)\\.test {1}.{2}.svc.cluster.local\n answer name (.*)\\.(.*)\\.svc\\.cluster\\.local {1}-{2}.test\n }\n" + kubernetes, "web-shop.test A", "NOERROR aa web-shop.test. 30 A 10.0.0.77"},
 		{" rewrite name prefix www- web\n rewrite name substring shopping shop\n" + kubernetes, "web.shopping.svc.cluster.local A", "NOERROR aa web.shop.svc.cluster.local. 30 A 10.0.0.77"},
 		{" rewrite continue name prefix w- w\n rewrite name exact web.test web.shop.svc.cluster.local\n" + kubernetes, "w-eb.test A", "NOERROR aa web.test. 30 A 10.0.0.77"},
+		{" rewrite name first.test next.test\n rewrite name next.test web.shop.svc.cluster.local\n" + kubernetes, "first.test A", "SERVFAIL"},
 		{" rewrite type ANY A\n" + kubernetes, "web.shop.svc.cluster.local ANY", "NOERROR aa web.shop.svc.cluster.local. 30 A 10.0.0.77"},
 		{" errors\n loadbalance", "example.org A", "REFUSED"},
 		{" import snip\n}\nexample.net {\n import custom/*.override", "a.example.net A", "NOERROR aa a.example.net. 3600 A 10.1.1.3"},
@@ -233,16 +234,25 @@ func TestAnswers(t *testing.T) {
 
 // TestTheLongestZoneAnswers is the use of a stub domain. Zones that nobody serves are refused, and so is another port.
 func TestTheLongestZoneAnswers(t *testing.T) {
-	d, err := newMachine("test, sub.test:53 {\n prometheus :9153\n forward . 10.9.9.1\n}\nown.sub.test {\n prometheus :9153\n hosts {\n  10.1.1.1 a.own.sub.test\n }\n}\n").start()
+	d, err := newMachine("test, sub.test:53 {\n prometheus :9153\n forward . 10.9.9.1\n}\nown.sub.test {\n prometheus :9153\n hosts {\n  10.1.1.1 a.own.sub.test\n }\n}\nquiet.test {\n hosts {\n  10.1.1.2 a.quiet.test\n }\n}\n").start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, requests := d.Ports(); len(requests[9153]) != 1 {
 		t.Errorf("what is in several server blocks is at port 9153 as %q", requests[9153])
 	}
-	for name, want := range map[string]string{"a.own.sub.test": "NOERROR aa a.own.sub.test. 3600 A 10.1.1.1", "b.sub.test": "SERVFAIL", "example.org": "REFUSED"} {
+	for name, want := range map[string]string{"a.own.sub.test": "NOERROR aa a.own.sub.test. 3600 A 10.1.1.1", "b.sub.test": "SERVFAIL", "a.quiet.test": "NOERROR aa a.quiet.test. 3600 A 10.1.1.2", "example.org": "REFUSED"} {
 		if got := said(d.Answer(t.Context(), 53, "10.244.0.9", dns.Question{Name: name, Type: "A"})); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for line, want := range map[string]bool{
+		`coredns_dns_requests_total{family="1",proto="udp",server="dns://:53",view="",zone="own.sub.test.",type="A"} 1`: true,
+		`coredns_dns_responses_total{plugin="",rcode="SERVFAIL",server="dns://:53",view="",zone="sub.test."} 1`:         true,
+		`coredns_dns_requests_total{family="1",proto="udp",server="dns://:53",view="",zone="quiet.test.",type="A"} 1`:   false,
+	} {
+		if strings.Contains(d.Metrics(), line+"\n") != want {
+			t.Errorf("counted %v: %s in\n%s", !want, line, d.Metrics())
 		}
 	}
 	if got := said(d.Answer(t.Context(), 5353, "10.244.0.9", dns.Question{Name: "a.own.sub.test", Type: "A"})); got != "REFUSED" {
