@@ -69,29 +69,62 @@ export function objectPath(kind: Kind, namespace: string, name: string): string 
   return `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
 
+/** Milliseconds from a change to the first question, and the most between two. */
+const SOON = 400;
+const SELDOM = 5000;
+/** Milliseconds after which a definition is taken for one that will not be served: its names are another's, say. */
+const PATIENCE = 60_000;
+
 /** Asks discovery now, and again whenever a CustomResourceDefinition or an aggregated API comes, changes or goes. */
 export const followKinds = once(() => {
+  const definitions = hold('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', metadata())
+    .watch.snapshot;
+  const services = hold('/apis/apiregistration.k8s.io/v1/apiservices', metadata()).watch.snapshot;
+  const defined = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const later = () => {
+  let changed = 0;
+
+  // Discovery follows the definition by a moment, which is long where the machine is busy.
+  const askIn = (pause: number) => {
     clearTimeout(timer);
-    // Discovery follows the definition by a moment.
-    timer = setTimeout(() => void refresh(), 400);
+    timer = setTimeout(() => {
+      if (pause > SOON && !isBehind()) return;
+      void askKinds();
+      if (performance.now() - changed < PATIENCE) askIn(Math.min(2 * pause, SELDOM));
+    }, pause);
   };
+  const isBehind = () => {
+    const { state, items } = definitions.peek();
+    if (state !== 'live') return false;
+    const names = new Set([...items.keys()].map((key) => key.slice(key.indexOf('/') + 1)));
+    for (const name of names) defined.add(name);
+    const served = new Set(kinds.peek().map(idOf));
+    return [...defined].some((name) => served.has(name) !== names.has(name));
+  };
+  const later = () => {
+    changed = performance.now();
+    askIn(SOON);
+  };
+
   mayShow.subscribe((may) => {
-    if (may) void refresh();
+    if (may) void askKinds();
   });
-  for (const path of [
-    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    '/apis/apiregistration.k8s.io/v1/apiservices',
-  ]) {
-    hold(path, metadata()).watch.snapshot.subscribe(later);
-  }
+  definitions.subscribe(later);
+  services.subscribe(later);
 });
 
-async function refresh(): Promise<void> {
+let asks = 0;
+/** The last question that has been answered. */
+let answered = 0;
+
+/** Asks discovery once more, for somebody who waits for a kind. A question that fails changes nothing. */
+export async function askKinds(): Promise<void> {
   if (!ready.value) return;
+  const turn = ++asks;
   try {
     const lists = await Promise.all([discover('/api'), discover('/apis')]);
+    if (turn < answered) return;
+    answered = turn;
     kinds.value = lists.flat();
   } catch {
     // The engine has gone: the next one is asked again.

@@ -1,4 +1,11 @@
-import { collectionPath, followKinds, type Kind, kindNamed, kinds } from '../../cluster/kinds';
+import {
+  askKinds,
+  collectionPath,
+  followKinds,
+  type Kind,
+  kindNamed,
+  kinds,
+} from '../../cluster/kinds';
 import { ask, Refused, refused } from '../../engine/ask';
 import type { Manifest, ManifestDocument } from '../language/documents';
 import { words } from '../words';
@@ -59,6 +66,7 @@ async function awaitKind(apiVersion: string, kind: string): Promise<Kind | null>
   followKinds();
   const now = kindNamed(apiVersion, kind);
   if (now) return now;
+  void askKinds();
   return new Promise((resolve) => {
     let stop: (() => void) | null = null;
     const settle = (found: Kind | null) => {
