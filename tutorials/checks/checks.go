@@ -233,7 +233,8 @@ func (sizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNod
 }
 
 // Bool evaluates an expression made by Compiler.Bool. What looks for a field, a key or an entry that is not there is
-// false: that something is missing is no mistake. Errors: those of CEL, and too high a cost.
+// false: that something is missing is no mistake, and neither is null where there may be a list, as a
+// CustomResourceDefinition's conditions are at first. Errors: those of CEL, and too high a cost.
 func (e *Expression) Bool(variables map[string]any) (bool, error) {
 	value, err := e.eval(variables)
 	if value == nil || err != nil {
@@ -258,7 +259,7 @@ func (e *Expression) eval(variables map[string]any) (ref.Val, error) {
 	if err == nil {
 		return value, nil
 	}
-	for _, missing := range []string{"no such key", "no such attribute", "no such overload", "index out of bounds", "out of range", "unsupported index"} {
+	for _, missing := range []string{"no such key", "no such attribute", "no such overload", "index out of bounds", "out of range", "unsupported index", "got 'types.Null', expected iterable type"} {
 		if strings.Contains(err.Error(), missing) {
 			return nil, nil
 		}

@@ -351,10 +351,12 @@ func TestMissingFieldsAreFalseAndMistakesAreTold(t *testing.T) {
 	r := begin(t, nil, tutorials.Step{ID: "s", Checks: []tutorials.Check{
 		{ID: "missing", Once: `request.answer.body.items[3].metadata.name == "a" || request.body.x > 1`},
 		{ID: "mistake", Once: `10 / (request.status - 200) > 0`},
+		{ID: "null", Now: `cm.exists(o, o.status.conditions.exists(c, c.type == "Established"))`},
 	}})
+	r.object("berths", map[string]any{"metadata": map[string]any{"name": "berths"}, "status": map[string]any{"conditions": nil}})
 	r.request(get(1, "/a"))
 	s := r.state().Steps[0].Checks
-	if s[0].Error != "" || s[0].Done || !strings.Contains(s[1].Error, "zero") || s[1].Done {
+	if s[0].Error != "" || s[0].Done || !strings.Contains(s[1].Error, "zero") || s[1].Done || s[2].Error != "" || s[2].Done {
 		t.Errorf("%+v", s)
 	}
 	p := get(2, "/a")

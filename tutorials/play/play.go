@@ -110,6 +110,7 @@ type Desk struct {
 	home      string
 	lesson    *load.Lesson
 	printed   printed
+	faults    faults
 }
 
 // Sit prepares a desk with its files below dir, and begins a lesson at it. Errors: a manifest of start/ that cannot be
@@ -148,7 +149,7 @@ func (d *Desk) open() error {
 	if d.session, err = d.shell.NewSession(&d.printed); err != nil {
 		return errors.Join(err, d.shell.Close())
 	}
-	d.evaluator = evaluate.New(evaluate.Config{Client: c.engine.RESTConfig(), Requests: c.requests, Clock: c.clock, Namespace: d.shell.SetNamespace})
+	d.evaluator = evaluate.New(evaluate.Config{Client: c.engine.RESTConfig(), Requests: c.requests, Clock: c.clock, Namespace: d.shell.SetNamespace, Log: d.faults.add})
 	return nil
 }
 
@@ -216,6 +217,28 @@ func (p *printed) take() string {
 	defer p.text.Reset()
 	text := p.text.String()
 	return text[max(0, len(text)-mostPrinted):]
+}
+
+// faults are what the evaluator could not do. A learner's page says nothing of it, and a lesson may seem to work.
+type faults struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (f *faults) add(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.text = append(f.text, fmt.Sprintf(format, args...))
+}
+
+// err is nil where there are none.
+func (f *faults) err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.text == nil {
+		return nil
+	}
+	return fmt.Errorf("the evaluator says: %s", strings.Join(f.text, "; "))
 }
 
 // Run runs command lines one after another and returns what they printed, each behind its line.
@@ -309,7 +332,7 @@ func (p *Player) Play(ctx context.Context, c *Cluster, l *load.Lesson, pass int)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+	defer func() { err = errors.Join(err, d.Close(), d.faults.err()) }()
 	if err := d.evaluator.Settle(begin); err != nil {
 		return err
 	}
