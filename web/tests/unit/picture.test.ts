@@ -63,6 +63,31 @@ describe('the picture', () => {
     ]);
   });
 
+  test('keeps what is scaled to none, but not old ReplicaSets and finished Jobs', () => {
+    const workload = (kind: string, of: Partial<Workload>): Workload => ({
+      kind,
+      metadata: { name: kind, namespace: 'default', uid: kind },
+      ...of,
+    });
+    const { owners } = pictureOf({
+      nodes: [],
+      pods: [],
+      services: [],
+      workloads: [
+        workload('Deployment', { spec: { replicas: 0 } }),
+        workload('StatefulSet', { spec: { replicas: 0 } }),
+        workload('DaemonSet', { status: { desiredNumberScheduled: 0 } }),
+        workload('ReplicaSet', { spec: { replicas: 0 } }),
+        workload('Job', { status: { conditions: [{ type: 'Complete', status: 'True' }] } }),
+      ],
+    });
+    expect(owners.map(({ kind, wanted }) => [kind, wanted])).toEqual([
+      ['DaemonSet', 0],
+      ['Deployment', 0],
+      ['StatefulSet', 0],
+    ]);
+  });
+
   test('has a lane for each node in the order people count, for Pods without one, and for a node that is gone', () => {
     expect(picture.lanes.map(({ name, pods }) => [name, pods.map(({ uid }) => uid)])).toEqual([
       ['', ['c']],

@@ -126,8 +126,14 @@ export function pictureOf({ nodes, pods, services, workloads }: ClusterObjects):
 
   const owners = workloads
     .filter((workload) => !byUid.has(controllerOf(workload) ?? ''))
-    // Old ReplicaSets and finished Jobs of nobody's stay in the table; here they would only be noise.
-    .filter((w) => ownedPods.has(w.metadata.uid ?? '') || wantedBy(w) !== 0)
+    // Old ReplicaSets and finished Jobs of nobody's stay in the table; here they would only be noise. A Deployment that is
+    // scaled to none is not.
+    .filter(
+      (workload) =>
+        (workload.kind !== 'ReplicaSet' && workload.kind !== 'Job') ||
+        ownedPods.has(workload.metadata.uid ?? '') ||
+        wantedBy(workload) !== 0,
+    )
     .map(
       (workload): Owner => ({
         uid: workload.metadata.uid ?? '',
