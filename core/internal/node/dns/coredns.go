@@ -36,7 +36,8 @@ type Config struct {
 }
 
 // CoreDNS is a process of it. The plugins kubernetes, hosts, rewrite, forward, log, errors, health, ready, prometheus, loop and
-// reload do what https://coredns.io/plugins says; others are read and have no effect. Its methods are safe for concurrent use.
+// reload do what https://coredns.io/plugins says; others are read and have no effect, and the log says so of those that one
+// would miss. Its methods are safe for concurrent use.
 type CoreDNS struct {
 	cfg Config
 

@@ -288,6 +288,21 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestPluginsWithoutAnEffect are told where one would wait for an effect.
+func TestPluginsWithoutAnEffect(t *testing.T) {
+	m := newMachine("a.test {\n cache 30\n loadbalance\n acl {\n  block type AXFR\n }\n template IN A {\n  answer \"{{ .Name }} 60 IN A 10.1.1.1\"\n }\n hosts\n}\n")
+	if _, err := m.start(); err != nil {
+		t.Fatal(err)
+	}
+	const want = `[WARNING] plugin/acl: not simulated, it has no effect here
+[WARNING] plugin/template: not simulated, it has no effect here
+a.test.:53
+`
+	if !strings.HasPrefix(m.log.String(), want) {
+		t.Errorf("the log is\n%s", m.log.String())
+	}
+}
+
 // TestReload has the Corefile read again after the interval, once told what is wrong with it, and not without the plugin.
 func TestReload(t *testing.T) {
 	site := func(address, more string) string {

@@ -46,6 +46,12 @@ var setups = map[string]func(*site, *caddyfile.Dispenser) error{
 	"forward":    (*site).setupForward,
 }
 
+// tacit are plugins without an effect that anybody would miss in a simulated network.
+var tacit = []string{
+	"root", "metadata", "cancel", "timeouts", "multisocket", "nsid", "bufsize", "bind", "debug", "trace", "pprof", "dnstap", "loadbalance",
+	"cache", "minimal",
+}
+
 // setup makes the sites of a Corefile: one for each zone and port.
 func (d *CoreDNS) setup(blocks []caddyfile.ServerBlock) ([]*site, error) {
 	var all []*site
@@ -63,7 +69,13 @@ func (d *CoreDNS) setup(blocks []caddyfile.ServerBlock) ([]*site, error) {
 			}
 			for _, plugin := range plugins {
 				tokens, ok := b.Tokens[plugin]
-				if !ok || setups[plugin] == nil {
+				if !ok {
+					continue
+				}
+				if setups[plugin] == nil {
+					if !slices.Contains(tacit, plugin) {
+						d.printf("[WARNING] plugin/%s: not simulated, it has no effect here", plugin)
+					}
 					continue
 				}
 				c := caddyfile.NewDispenserTokens(d.cfg.File, tokens)
