@@ -8,8 +8,6 @@ import {
   isFull,
   type Journal,
   lock,
-  type NameSum,
-  NO_NAMES,
   openDatabase,
   renewLog,
   SETTINGS,
@@ -17,19 +15,15 @@ import {
   SUM,
   siteOf,
   spelled,
-  summed,
   TIME,
-  timeOf,
   unlessClosed,
   unspelled,
 } from './database';
+import { type Found, NOTHING, othersOf, readFound } from './found';
+import { Mirror, Tally } from './mirror';
 
 /** What an earlier engine has left. */
-export interface Earlier {
-  readonly settings: EngineSettings;
-  /** What the entries go on from; null when there are none. */
-  readonly from: Run['from'] | null;
-  readonly entries: readonly (readonly [name: string, record: Uint8Array])[];
+export interface Earlier extends Found {
   /** The entries are those of another build, to be taken over. */
   readonly isOfOther: boolean;
   /** How many clusters other builds have left in the same folder. */
@@ -56,7 +50,7 @@ export interface Earlier {
  * something was deleted.
  *
  * A browser may delete the database under a running engine, by itself or when somebody clears the data of the site. All of
- * a cluster of up to MIRRORED bytes is therefore here, too, and is written again into a new database. A cluster that is
+ * a cluster is therefore here (see mirror.ts), too, and is written again into a new database. A cluster that is
  * deleted on purpose does not come back by that: its engine is ended first, and its records are deleted alone.
  */
 export class StoredJournal {
@@ -85,13 +79,10 @@ export class StoredJournal {
   /** Grows when everything is forgotten: what was being written then is not wanted any more. */
   #era = 0;
   #unkept: Unkept | null = null;
-  /** Of the entries that are there, in bytes, and their sum. */
-  readonly #sizes = new Map<string, number>();
-  #bytes = 0;
-  #sum = NO_NAMES;
-  /** What is there once what waits has been written, settings and base with it; null when it is more than MIRRORED. */
-  #all: Map<string, Uint8Array> | null = new Map();
-  #allBytes = 0;
+  /** Of the entries that are there. */
+  readonly #tally = new Tally();
+  /** What is there once what waits has been written. */
+  readonly #mirror = new Mirror();
   /** How often all was begun to be written again since a transaction was done. */
   #losses = 0;
   /** Whose cluster is being taken over: until it is, nothing is written. */
@@ -121,10 +112,10 @@ export class StoredJournal {
     this.#endTaking();
     try {
       await this.#written;
-      const others = await this.#others();
-      const mine = this.#withWaiting(await this.#read(this.#base));
-      this.#count(mine.entries);
-      this.#remember(mine);
+      const others = await othersOf(await this.#database, this.#base);
+      const mine = this.#withWaiting(await readFound(await this.#database, this.#base));
+      this.#tally.begin(mine.entries);
+      this.#mirror.begin(mine);
       if (mine.entries.length > 0 || this.#ignoresOthers) {
         return { ...mine, isOfOther: false, others: others.length };
       }
@@ -132,7 +123,11 @@ export class StoredJournal {
       if (base !== undefined) {
         // The engine of a page that has just been reloaded may take a moment to end.
         this.#taking = { base, unlock: await lock(base, PATIENCE), forget: false };
-        return { ...(await this.#read(base)), isOfOther: true, others: others.length };
+        return {
+          ...(await readFound(await this.#database, base)),
+          isOfOther: true,
+          others: others.length,
+        };
       }
       return { ...mine, isOfOther: false, others: others.length };
     } catch (error) {
@@ -161,78 +156,6 @@ export class StoredJournal {
     return { settings, from: all.length > 0 ? (from ?? 'snapshot') : null, entries: all };
   }
 
-  #remember({ settings, from, entries }: Found): void {
-    this.#all = new Map();
-    this.#allBytes = 0;
-    if (!from) return;
-    this.#note(SETTINGS, spelled(settings));
-    this.#note(FROM, spelled(from));
-    for (const [name, record] of entries) this.#note(name, record);
-  }
-
-  #note(name: string, record: Uint8Array | null): void {
-    if (!this.#all) return;
-    this.#allBytes += (record?.byteLength ?? 0) - (this.#all.get(name)?.byteLength ?? 0);
-    if (record) this.#all.set(name, record);
-    else this.#all.delete(name);
-    if (this.#allBytes > MIRRORED) this.#all = null;
-  }
-
-  #count(entries: Earlier['entries']): void {
-    this.#sizes.clear();
-    this.#bytes = 0;
-    this.#sum = NO_NAMES;
-    for (const [name, record] of entries) this.#size(name, record);
-  }
-
-  #size(name: string, record: Uint8Array | null): void {
-    if (name === SETTINGS || name === FROM) return;
-    this.#bytes += (record?.byteLength ?? 0) - (this.#sizes.get(name) ?? 0);
-    if (this.#sizes.has(name) !== (record !== null)) {
-      this.#sum = summed(this.#sum, name, record ? 1 : -1);
-    }
-    if (record) this.#sizes.set(name, record.byteLength);
-    else this.#sizes.delete(name);
-  }
-
-  async #read(base: string): Promise<Found> {
-    let settings: EngineSettings = {};
-    let from: Earlier['from'] = null;
-    let sum: NameSum | null = null;
-    const entries: [string, Uint8Array][] = [];
-    const { store } = (await this.#database).transaction(STORE);
-    const [keys, records] = await Promise.all([
-      store.getAllKeys(allOf(base)),
-      store.getAll(allOf(base)),
-    ]);
-    keys.forEach(([, name], i) => {
-      const record: unknown = records[i];
-      if (!(record instanceof Uint8Array)) throw new Error(`The record ${name} cannot be read.`);
-      if (name === SETTINGS) settings = unspelled(record);
-      else if (name === FROM) from = unspelled(record);
-      else if (name === SUM) sum = unspelled(record);
-      else if (name !== TIME && name !== BYTES) entries.push([name, record]);
-    });
-    if (sum) checkSum(sum, entries);
-    // Builds before settings were kept wrote entries alone.
-    return { settings, from: entries.length > 0 ? (from ?? 'snapshot') : null, entries };
-  }
-
-  /** Other snapshots of this folder that have entries, the one that was used last first. */
-  async #others(): Promise<string[]> {
-    const folder = this.#base.slice(0, this.#base.lastIndexOf('/') + 1);
-    const { store } = (await this.#database).transaction(STORE);
-    const range = IDBKeyRange.bound([folder], [`${folder}\uffff`]);
-    const keys = await store.getAllKeys(range);
-    const bases = new Set(keys.map(([base]) => base));
-    const times = new Map<string, number>();
-    for (const base of bases) {
-      if (base === this.#base || base.slice(folder.length).includes('/')) continue;
-      times.set(base, timeOf(await store.get([base, TIME])));
-    }
-    return [...times.keys()].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
-  }
-
   /**
    * The engine has taken over what `read` gave of another build.
    *
@@ -248,7 +171,7 @@ export class StoredJournal {
   /** What `read` gave of another build is of no use, and left as it is: what comes is a cluster that begins. */
   refused(): void {
     this.#drop();
-    this.#remember(NOTHING);
+    this.#mirror.begin(NOTHING);
   }
 
   /** What other builds have left is not to be taken over. */
@@ -258,7 +181,7 @@ export class StoredJournal {
 
   /** Forgets what other builds have left, unless they use it. */
   async forgetOthers(): Promise<number> {
-    const others = await this.#others();
+    const others = await othersOf(await this.#database, this.#base);
     let left = 0;
     for (const base of others) {
       const unlock = await lock(base, 0);
@@ -309,8 +232,8 @@ export class StoredJournal {
     this.#stopped = false;
     this.#ignoresOthers = true;
     this.#era++;
-    this.#count([]);
-    this.#remember(NOTHING);
+    this.#tally.begin([]);
+    this.#mirror.begin(NOTHING);
     this.#endTaking();
     try {
       if (this.#unkept?.cause === 'deleted') this.#database = this.#open();
@@ -378,8 +301,8 @@ export class StoredJournal {
     if (this.#stopped) return;
     this.#waiting.push(change);
     this.#given++;
-    for (const old of change.superseded) this.#note(old, null);
-    this.#note(change.name, change.record);
+    for (const old of change.superseded) this.#mirror.note(old, null);
+    this.#mirror.note(change.name, change.record);
     if (!this.#full) this.#begin();
     // It may be long until there is room, and it is the last state that counts.
     else if (this.#waiting.length > MOST) this.#waiting = settled(this.#waiting);
@@ -472,16 +395,16 @@ export class StoredJournal {
       const { name, record, superseded } = change;
       for (const old of superseded) {
         yield store.delete([this.#base, old]);
-        this.#size(old, null);
+        this.#tally.note(old, null);
       }
       yield record === null
         ? store.delete([this.#base, name])
         : store.put(record, [this.#base, name]);
-      this.#size(name, record);
+      this.#tally.note(name, record);
     }
     yield store.put(spelled(Date.now()), [this.#base, TIME]);
-    yield store.put(spelled(this.#bytes), [this.#base, BYTES]);
-    yield store.put(spelled(this.#sum), [this.#base, SUM]);
+    yield store.put(spelled(this.#tally.bytes), [this.#base, BYTES]);
+    yield store.put(spelled(this.#tally.sum), [this.#base, SUM]);
   }
 
   #fail(error: unknown): void {
@@ -497,12 +420,13 @@ export class StoredJournal {
    * @returns false when it is not all here, or that has been tried often enough
    */
   #again(): boolean {
-    if (this.#stopped || !this.#all || this.#losses === MOST_LOSSES) return false;
+    const { records } = this.#mirror;
+    if (this.#stopped || !records || this.#losses === MOST_LOSSES) return false;
     this.#losses++;
     this.#tell({ cause: 'lost', why: DELETED });
     this.#database = this.#open();
-    this.#count([]);
-    const all = [...this.#all].map(([name, record]) => ({ name, record, superseded: [] }));
+    this.#tally.begin([]);
+    const all = [...records].map(([name, record]) => ({ name, record, superseded: [] }));
     this.#waiting = all.length > 0 ? [{ forget: this.#base }, ...all] : [];
     this.#begin();
     return true;
@@ -521,24 +445,7 @@ export class StoredJournal {
   }
 }
 
-/**
- * Entries that later ones supersede are deleted, so that their numbers have gaps: only the sum tells of one that is lost.
- *
- * @throws Error when they are not those that were written
- */
-function checkSum(sum: NameSum, entries: Earlier['entries']): void {
-  let found = NO_NAMES;
-  for (const [name] of entries) found = summed(found, name, 1);
-  if (JSON.stringify(found) === JSON.stringify(sum)) return;
-  throw new Error(
-    `What is kept of the cluster is not whole: ${found.count} records are there, of ${sum.count} that were written.`,
-  );
-}
-
-const NOTHING: Found = { settings: {}, from: null, entries: [] };
 const DELETED = 'The database was deleted.';
-
-type Found = Pick<Earlier, 'settings' | 'from' | 'entries'>;
 
 /** Somebody who waits until the first changes up to one are settled. */
 interface Waiter {
@@ -558,8 +465,6 @@ const LONGEST = 5000;
 const AGAIN = 10_000;
 /** How many changes wait for room before they are settled. */
 const MOST = 1000;
-/** Up to how many bytes of a cluster are here, too. One of a thousand ConfigMaps has two million. */
-const MIRRORED = 32_000_000;
 /** How often one after the other a database is lost before it is given up. */
 const MOST_LOSSES = 3;
 
