@@ -201,6 +201,10 @@ func typeOf(v *ast.ValueSpec) ast.Expr {
 		return value.Type
 	case *ast.CompositeLit:
 		return value.Type
+	case *ast.UnaryExpr:
+		if pointed, ok := value.X.(*ast.CompositeLit); ok && value.Op == token.AND {
+			return &ast.StarExpr{X: pointed.Type}
+		}
 	}
 	return nil
 }

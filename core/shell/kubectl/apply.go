@@ -28,6 +28,7 @@ func applyFromDocuments(root *cobra.Command, f cmdutil.Factory, streams generici
 	before := command.Flags()
 	flags := apply.NewApplyFlags(streams)
 	command.ResetFlags()
+	forgetFlags(before)
 	flags.AddFlags(command)
 	before.VisitAll(func(flag *pflag.Flag) {
 		mine := command.Flags().Lookup(flag.Name)

@@ -117,6 +117,7 @@ func (c *Cluster) run(ctx context.Context, k Command, out, errs io.Writer, giveB
 	// kubectl itself.
 	out = prints{gated: gate(ctx, out), begins: giveBack}
 	root, warnings := c.build(ctx, k, out, errs, giveBack)
+	defer forget(root)
 	root.SetArgs(k.Args)
 	err := root.ExecuteContext(ctx)
 	cmdutil.CheckErr(err)
