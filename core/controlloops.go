@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"k8s.io/client-go/informers"
@@ -20,6 +21,7 @@ import (
 type controlLoops struct {
 	cfg         Config
 	loopback    *rest.Config
+	pods        http.RoundTripper               // to the server for containers, which bring their credentials
 	informers   informers.SharedInformerFactory // the API server's own, set before start
 	serving     <-chan struct{}                 // closed when the server ends, and with it the informers
 	dialer      *node.Dialer                    // the server's way to kubelets and Pods
@@ -31,7 +33,7 @@ type controlLoops struct {
 
 // newControlLoops fails on a name in cfg.Controllers that upstream does not
 // have or that cannot run here, and on a root CA that is no certificate.
-func newControlLoops(cfg Config, id controllers.Identity, loopback *rest.Config, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
+func newControlLoops(cfg Config, id controllers.Identity, loopback *rest.Config, pods http.RoundTripper, dialer *node.Dialer, serving <-chan struct{}) (*controlLoops, error) {
 	all, err := controllers.New(controllers.Config{
 		Loopback:      as(controllerManager, loopback),
 		Enabled:       cfg.Controllers,
@@ -43,7 +45,7 @@ func newControlLoops(cfg Config, id controllers.Identity, loopback *rest.Config,
 	if err != nil {
 		return nil, err
 	}
-	return &controlLoops{cfg: cfg, loopback: loopback, serving: serving, dialer: dialer, controllers: all}, nil
+	return &controlLoops{cfg: cfg, loopback: loopback, pods: pods, serving: serving, dialer: dialer, controllers: all}, nil
 }
 
 // as is loopback for a component, which the server knows by its user agent.
@@ -91,7 +93,7 @@ func (l *controlLoops) startNodes(ctx context.Context, inf informers.SharedInfor
 		return err
 	}
 	view := informerset.Hold(ctx, inf)
-	nodes, err := node.New(node.Config{Client: client, Informers: view, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Storage: l.cfg.NodeStorage, Dialer: l.dialer, API: l.loopback.Transport})
+	nodes, err := node.New(node.Config{Client: client, Informers: view, Clock: l.cfg.Clock, Count: l.cfg.Nodes, Storage: l.cfg.NodeStorage, Dialer: l.dialer, API: l.pods})
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 
 	dialer := node.NewDialer()
 	// Before the chain, of which parts run from when they are built.
-	loops, err := newControlLoops(cfg, id, loopback, dialer, running.Done())
+	loops, err := newControlLoops(cfg, id, loopback, client{inProcess, nil}, dialer, running.Done())
 	if err != nil {
 		return nil, err
 	}

@@ -452,6 +452,7 @@ spec:
       curl -sS https://kubernetes.default.svc/version 2>&1 | head -1
       curl -s --cacert /var/run/secrets/kubernetes.io/serviceaccount/ca.crt https://kubernetes.default.svc/readyz; echo
       curl -sk -o /dev/null -w '%{http_code}\n' -H "Authorization: Bearer $(cat /var/run/secrets/kubernetes.io/serviceaccount/token)" https://kubernetes/api/v1/namespaces/default/secrets
+      curl -sk https://kubernetes/api/v1/namespaces/default/secrets | grep message
       curl -sk https://172.18.0.1:6443/readyz; echo
       nc -zv kubernetes.default 443; nc -zv kubernetes.default 444; nc -zv 172.18.0.1 6443; nc -zv 172.18.0.1 443; true
     volumeMounts:

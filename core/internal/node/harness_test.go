@@ -24,6 +24,7 @@ import (
 	"github.com/kubetab/kubetab/core"
 	"github.com/kubetab/kubetab/core/clock"
 	"github.com/kubetab/kubetab/core/internal/node"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/internal/testlog"
 )
 
@@ -53,7 +54,7 @@ var controllers = []string{"serviceaccount-controller", "root-ca-certificate-pub
 func start(t *testing.T, change ...func(*node.Config)) *cluster {
 	t.Helper()
 	t.Cleanup(func() { goleak.VerifyNone(t, goleak.IgnoreCurrent(), leftovers) })
-	e, err := core.New(context.Background(), core.Config{NoScheduler: true, Controllers: controllers})
+	e, err := core.New(context.Background(), core.Config{NoScheduler: true, Controllers: controllers, DefaultUser: people.All[0].User()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func start(t *testing.T, change ...func(*node.Config)) *cluster {
 	if err := e.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	config := node.Config{Client: c.client, Informers: informers.NewSharedInformerFactory(c.client, 0), Clock: c.clock, Dialer: c.dialer, API: e.RESTConfig().Transport}
+	config := node.Config{Client: c.client, Informers: informers.NewSharedInformerFactory(c.client, 0), Clock: c.clock, Dialer: c.dialer, API: e.RESTConfigFor(nil).Transport}
 	for _, f := range change {
 		f(&config)
 	}

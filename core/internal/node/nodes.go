@@ -56,8 +56,8 @@ type Config struct {
 	// Dialer is how the API server reaches the kubelets and Pods. Nil means
 	// that it does not.
 	Dialer *Dialer
-	// API answers containers that ask for https://kubernetes.default.svc. Nil
-	// means that nothing does.
+	// API answers containers that ask for https://kubernetes.default.svc, as whoever their credentials
+	// say. Nil means that nothing does.
 	API http.RoundTripper
 }
 

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/people"
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
@@ -292,12 +293,12 @@ func addressOf(r *http.Request) (string, container.Port, error) {
 	return r.URL.Hostname(), port, nil
 }
 
-// askAPI sends a request to the API server.
+// askAPI sends a request to the API server, which judges it by its own credentials.
 func (v View) askAPI(r *http.Request) (*http.Response, error) {
 	if err := coreutils.CheckAuthority(r, v.authority); err != nil {
 		return nil, err
 	}
-	to := r.Clone(r.Context())
+	to := r.Clone(people.WithoutDefault(r.Context()))
 	to.URL.Scheme, to.URL.Host = "http", "in-process"
 	to.Header.Set("Kubetab-Client", "pod") // as requestlog.FromPod
 	return v.network.API.RoundTrip(to)
