@@ -48,6 +48,15 @@ var folder = func() string {
 	return dir
 }()
 
+// executable is this program.
+var executable = func() string {
+	name, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return name
+}()
+
 // environment is that of the process before a shell has taken it.
 var environment = os.Environ()
 
@@ -79,7 +88,7 @@ func TestLessons(t *testing.T) {
 	for range processes {
 		wait.Go(func() {
 			for part := range parts {
-				c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
+				c := exec.CommandContext(t.Context(), executable, "-test.run=^TestLessons$", "-test.v="+fmt.Sprint(testing.Verbose()), "-test.timeout=40m")
 				c.Dir, c.Env = filepath.Join(folder, "play"), append(slices.Clone(environment), partVariable+"="+strings.Join(part, " "))
 				out, err := c.CombinedOutput()
 				if err != nil {

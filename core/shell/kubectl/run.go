@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type Command struct {
 // Run runs a command and returns its exit code. ctx ends it: see [Interrupted].
 func (c *Cluster) Run(ctx context.Context, k Command) int {
 	handleFatal()
+	takeName()
 	if k.In == nil {
 		k.In = strings.NewReader("")
 	}
@@ -168,7 +170,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 	}
 	root.SilenceErrors = true
 	root.SetIn(k.In)
-	root.SetOut(out)
+	root.SetOut(deprecations{out, errs})
 	root.SetErr(errs)
 	level.addFlags(root.PersistentFlags())
 	factory := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
@@ -188,7 +190,7 @@ func (c *Cluster) build(ctx context.Context, k Command, out, errs io.Writer, rea
 		if err := c.discovery.lend(ctx, flags, cmd.CommandPath()); err != nil {
 			return err
 		}
-		if words := strings.Fields(cmd.CommandPath()); len(words) < 2 || !slices.Contains(readsLate, words[1]) {
+		if words := strings.Fields(cmd.CommandPath()); len(words) < 2 || !slices.Contains(readsLate, words[1]) && !recorded(k.Args) {
 			// It takes KUBECONFIG and os.Stdin, and keeps what it has taken.
 			withStdin(func() { flags.ToRawKubeConfigLoader() })
 			read()
@@ -212,6 +214,19 @@ type prints struct {
 func (p prints) Write(b []byte) (int, error) {
 	p.begins()
 	return p.gated.Write(b)
+}
+
+// deprecations sends to standard error what cobra says of flags: it writes that to a command's output where one has been set.
+type deprecations struct {
+	io.Writer
+	errs io.Writer
+}
+
+func (d deprecations) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("Flag --")) && bytes.Contains(b, []byte(" has been deprecated, ")) {
+		return d.errs.Write(b)
+	}
+	return d.Writer.Write(b)
 }
 
 type gated struct {

@@ -124,7 +124,11 @@ const stdinName = "/dev/stdin"
 // environment is held by the command whose variables the process has.
 var environment = make(chan struct{}, 1)
 
-// borrow gives the process k's variables, and returns what must be called when k
+// takeName has upstream's code find kubectl's name where it asks the process for its own: it stands in hints and in the names of
+// what is edited.
+var takeName = sync.OnceFunc(func() { os.Args = []string{"kubectl"} })
+
+// borrow gives the process k's variables, and its arguments if k records them, and returns what must be called when k
 // has read them; it may be called more than once. KUBECONFIG is absolute then: its
 // files are read later, where the folder may be somebody else's. The error is that
 // ctx has ended.
@@ -144,7 +148,21 @@ func borrow(ctx context.Context, k Command) (giveBack func(), err error) {
 		env["KUBECONFIG"] = strings.Join(names, string(filepath.ListSeparator))
 	}
 	setVariables(env)
-	return sync.OnceFunc(func() { <-environment }), nil
+	own := os.Args
+	if recorded(k.Args) {
+		os.Args = append(own[:1:1], k.Args...)
+	}
+	return sync.OnceFunc(func() {
+		if recorded(k.Args) {
+			os.Args = own
+		}
+		<-environment
+	}), nil
+}
+
+// recorded reports whether a command keeps its own line in its object, which upstream takes from the process.
+func recorded(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return arg == "--record" || strings.HasPrefix(arg, "--record=") })
 }
 
 // readsLate are the commands that read the environment while they run; all others
