@@ -156,11 +156,17 @@ func (c chainConfig) build() (*chain, error) {
 	generic.RESTOptionsGetter = gridCaches{generic.RESTOptionsGetter, c.caches}
 	etcd.SkipHealthEndpoints = true // the two other servers share the checks of this one
 
+	addresses := &ownWrites{RoundTripper: c.loopback.Transport, done: c.done, awaits: allocates}
+	if err := addresses.follow(inf.Networking().V1().IPAddresses().Informer()); err != nil {
+		return nil, err
+	}
+	generic.LoopbackClientConfig = rest.CopyConfig(generic.LoopbackClientConfig)
+	generic.LoopbackClientConfig.Transport = addresses
 	kube, resolver, err := c.kube(generic, inf, factory, client, clientCA)
 	if err != nil {
 		return nil, err
 	}
-	writes := &ownWrites{RoundTripper: c.loopback.Transport, done: c.done}
+	writes := &ownWrites{RoundTripper: c.loopback.Transport, done: c.done, awaits: changes}
 	extensions, err := c.extensions(*generic, etcd, inf, resolver, kube.ControlPlane.ProxyTransport, writes)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -20,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -158,7 +160,7 @@ func TestOwnWritesAreHeardFirst(t *testing.T) {
 				}
 				writes := &ownWrites{RoundTripper: handleRoundTrip(func(*http.Request) (*http.Response, error) {
 					return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(record.Bytes()))}, nil
-				})}
+				}), awaits: changes}
 				informer := &storeInformer{store: store}
 				if err := writes.follow(informer); err != nil {
 					t.Fatal(err)
@@ -210,4 +212,53 @@ func TestOwnWritesAreHeardFirst(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An address that has been allocated is in the informer of those that repair allocations. Nobody else waits for it.
+func TestAllocatedAddressesAreHeardFirst(t *testing.T) {
+	var record bytes.Buffer
+	address := &networkingv1.IPAddress{ObjectMeta: metav1.ObjectMeta{Name: "10.0.0.7", UID: "a", ResourceVersion: "10"}}
+	if err := protobufserializer.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(address, &record); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		writes := &ownWrites{RoundTripper: handleRoundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusCreated, Body: io.NopCloser(bytes.NewReader(record.Bytes()))}, nil
+		}), awaits: allocates}
+		informer := &storeInformer{store: cache.NewStore(cache.MetaNamespaceKeyFunc)}
+		if err := writes.follow(informer); err != nil {
+			t.Fatal(err)
+		}
+		post := func(path string) <-chan struct{} {
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://in-process"+path, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := writes.RoundTrip(r); err != nil {
+					t.Error(err)
+				}
+			}()
+			return answered
+		}
+		allocated := post("/apis/networking.k8s.io/v1/ipaddresses")
+		<-post("/api/v1/namespaces/default/services")
+		synctest.Wait()
+		select {
+		case <-allocated:
+			t.Fatal("answered before the informer had heard of it")
+		default:
+		}
+		if err := informer.store.Add(address); err != nil {
+			t.Fatal(err)
+		}
+		informer.handler.OnAdd(address, false)
+		began := time.Now() // of the bubble's clock
+		if <-allocated; time.Since(began) != 0 {
+			t.Errorf("answered %v after the informer had heard of it", time.Since(began))
+		}
+	})
 }

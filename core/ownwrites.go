@@ -23,18 +23,25 @@ const ownWritesPatience = 5 * time.Second
 // that one of them has written is answered when the informer has it. So none of
 // them works with a state that is older than its own last write.
 //
-// Upstream's controllers of CRDs need that. The finalizer is the first to ask
+// Here controllers, scheduler and kubelets want the same processor as an informer,
+// and a write takes microseconds: a kube-apiserver's informers are seldom as late.
+//
+// Upstream's controllers of CRDs need it. The finalizer is the first to ask
 // for a custom resource that nobody has used: the watch cache is made for it,
 // and refuses lists until it is filled. The finalizer writes the refusal into
 // the condition Terminating and tries again 5 ms later. When its informer has
 // not heard of that write by then, the next write is a conflict, after which
 // it waits to be called again; and a change of Terminating alone does not call
 // it (crd_finalizer.go). The CRD then stays until the informer's resync, five
-// minutes later. A kube-apiserver's informer is seldom that late. Here
-// controllers, scheduler and kubelets want the same processor.
+// minutes later.
+//
+// The allocator of cluster IPs needs it, too. It creates an IPAddress and then has
+// the Service stored. When the repair controller (ipallocator/controller/repairip.go)
+// hears of the Service first, it warns in an event that the address is not allocated.
 type ownWrites struct {
 	http.RoundTripper
-	done <-chan struct{} // closed when nobody needs to wait any more
+	done   <-chan struct{}          // closed when nobody needs to wait any more
+	awaits func(*http.Request) bool // which writes
 
 	mu      sync.Mutex
 	store   cache.Store   // the informer's; nil before follow
@@ -78,7 +85,7 @@ func (o *ownWrites) next() (store cache.Store, changed <-chan struct{}) {
 // for at most ownWritesPatience, and not longer than the request's context.
 func (o *ownWrites) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := o.RoundTripper.RoundTrip(r)
-	if err != nil || response.StatusCode != http.StatusOK || r.Method != http.MethodPut && r.Method != http.MethodPatch {
+	if err != nil || response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated || !o.awaits(r) {
 		return response, err
 	}
 	if store, _ := o.next(); store == nil {
@@ -91,18 +98,28 @@ func (o *ownWrites) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	if written, ok := storedObject(body); ok {
-		o.wait(r.Context(), written)
+		o.wait(r.Context(), written, r.Method == http.MethodPost)
 	}
 	return response, nil
 }
 
+// changes are the requests that change an object.
+func changes(r *http.Request) bool {
+	return r.Method == http.MethodPut || r.Method == http.MethodPatch
+}
+
+// allocates is the request that an allocator of cluster IPs makes.
+func allocates(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.Path == "/apis/networking.k8s.io/v1/ipaddresses"
+}
+
 // wait returns when the informer has written or what came after it.
-func (o *ownWrites) wait(ctx context.Context, written metav1.Object) {
+func (o *ownWrites) wait(ctx context.Context, written metav1.Object, isNew bool) {
 	patience := time.NewTimer(ownWritesPatience)
 	defer patience.Stop()
 	for {
 		store, changed := o.next()
-		if heard(store, written) {
+		if heard(store, written, isNew) {
 			return
 		}
 		select {
@@ -118,12 +135,12 @@ func (o *ownWrites) wait(ctx context.Context, written metav1.Object) {
 }
 
 // heard reports whether store has what was written or something newer. An object
-// that is not in the store has been deleted since, because controllers write what
-// they have found there.
-func heard(store cache.Store, written metav1.Object) bool {
+// that is not in the store is new or has been deleted since, because controllers
+// change what they have found there.
+func heard(store cache.Store, written metav1.Object, isNew bool) bool {
 	item, ok, err := store.GetByKey(cache.MetaObjectToName(written).String())
 	if err != nil || !ok {
-		return true
+		return err != nil || !isNew
 	}
 	known, ok := item.(metav1.Object)
 	if !ok || known.GetUID() != written.GetUID() {
