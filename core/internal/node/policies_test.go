@@ -31,24 +31,8 @@ func TestANetworkPolicyKeepsConnectionsOut(t *testing.T) {
 	if _, err := c.client.NetworkingV1().NetworkPolicies("default").Create(context.Background(), policy, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// try runs a command, for which time passes.
-	try := func(pod string, argv ...string) (string, int) {
-		t.Helper()
-		type result struct {
-			errs string
-			code int
-		}
-		done := make(chan result, 1)
-		go func() {
-			_, errs, code := c.exec(pod, "", argv...)
-			done <- result{errs, code}
-		}()
-		c.pass("the command has ended", 5*time.Minute, func() bool { return len(done) > 0 })
-		r := <-done
-		return r.errs, r.code
-	}
 	c.pass("the policy is known", time.Minute, func() bool {
-		_, code := try("stranger", "wget", "--spider", "--timeout=1", "nginx")
+		_, _, code, _ := c.try("stranger", time.Minute, "wget", "--spider", "--timeout=1", "nginx")
 		return code != 0
 	})
 	for _, test := range []struct {
@@ -61,7 +45,7 @@ func TestANetworkPolicyKeepsConnectionsOut(t *testing.T) {
 		{"friend", "wget -qO- nginx", "", 0},
 		{"web", "wget -qO- localhost", "", 0},
 	} {
-		errs, code := try(test.pod, strings.Fields(test.line)...)
+		_, errs, code, _ := c.try(test.pod, 5*time.Minute, strings.Fields(test.line)...)
 		if code != test.code || !strings.Contains(errs, test.errs) {
 			t.Errorf("%s: %s: %d %s", test.pod, test.line, code, errs)
 		}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -234,8 +235,11 @@ func wget(k *Call) int {
 			return k.Fail("error getting response: wrong version number")
 		}
 		why := "Connection refused"
-		if os.IsTimeout(err) || errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case os.IsTimeout(err), errors.Is(err, os.ErrDeadlineExceeded):
 			why = "Connection timed out"
+		case errors.Is(err, syscall.EHOSTUNREACH):
+			why = "No route to host"
 		}
 		if ip, _, err := net.SplitHostPort(remote); err == nil {
 			remote = ip

@@ -33,6 +33,8 @@ func (alone) Cluster(dns.Question) ([]dns.Record, bool) { return nil, false }
 
 func (alone) Resolver() Resolver { return Resolver{} }
 
+func (alone) Answers(string) bool { return false }
+
 func (alone) Ports() []Port { return nil }
 
 func (alone) Connect(context.Context, string, Port) (Listener, error) {

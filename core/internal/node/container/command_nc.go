@@ -46,6 +46,8 @@ func nc(k *call) int {
 			return k.Fail("bad address '%s'", text)
 		case isTimeout(err):
 			return k.Fail("%s (%s:%d): Connection timed out", host, host, number)
+		case isUnreachable(err) && !port.UDP:
+			return k.Fail("%s (%s:%d): No route to host", host, host, number)
 		case port.UDP && !f.On['z']: // nobody is told that a datagram is lost
 			return 1
 		}

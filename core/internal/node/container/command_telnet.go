@@ -31,6 +31,8 @@ func telnet(k *call) int {
 	switch {
 	case err != nil && isTimeout(err):
 		return k.Fail("can't connect to remote host (%s): Connection timed out", addresses[0])
+	case err != nil && isUnreachable(err):
+		return k.Fail("can't connect to remote host (%s): No route to host", addresses[0])
 	case err != nil:
 		return k.Fail("can't connect to remote host (%s): Connection refused", addresses[0])
 	}

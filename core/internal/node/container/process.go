@@ -41,6 +41,8 @@ type Network interface {
 	Resolver() Resolver
 	// Connect returns what listens at host:port, and fails as a connection does.
 	Connect(ctx context.Context, host string, port Port) (Listener, error)
+	// Answers reports whether an address answers to ping.
+	Answers(address string) bool
 	// Ports returns the ports at which something listens in the Pod, in no order.
 	Ports() []Port
 }

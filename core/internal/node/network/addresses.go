@@ -5,6 +5,9 @@ import "net"
 // Addresses of the nodes are in 172.18.0.0/16, those of Pods in a /24 for each
 // node from 10.244.0.0 on. The cluster's Services are in 10.0.0.0/24.
 
+// networks are those of the nodes, and of the Pods on as many nodes as a cluster can have.
+var networks = []string{"172.18.0.0/16", "10.244.0.0/14", "10.248.0.0/14"}
+
 // DNS is the address of the cluster's DNS, which answers without a Pod.
 const DNS = "10.0.0.10"
 

@@ -51,7 +51,10 @@ func (v View) Lookup(ctx context.Context, name string) ([]string, string, error)
 		}
 		return nil, name, dns.NotFound(name)
 	}
-	if name == "localhost" || name == v.pod.Hostname {
+	if name == "localhost" {
+		return []string{"127.0.0.1"}, name, nil
+	}
+	if name == v.pod.Hostname {
 		return []string{v.pod.IP}, name, nil
 	}
 	for _, alias := range v.pod.Spec.HostAliases {

@@ -136,8 +136,11 @@ type end struct {
 // reach follows an address to what listens there. The error is that of the connection; it may take until ctx ends.
 func (v View) reach(ctx context.Context, host string, port container.Port) (end, error) {
 	to, err := v.find(ctx, host, port)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return end{}, v.wait(ctx, connectLimit, err)
+	case errors.Is(err, errNoRoute):
+		return end{}, v.wait(ctx, neighbourLimit, err)
 	}
 	return to, err
 }
@@ -171,7 +174,11 @@ func (v View) find(ctx context.Context, host string, port container.Port) (end, 
 		}
 		return end{api: true, address: address}, nil
 	}
-	to, err := v.route(address, port)
+	machine := address
+	if !v.outside && isLoopback(address) { // what else has the network of the Pod's node listens there, too
+		machine = v.pod.IP
+	}
+	to, err := v.route(machine, port)
 	if err == nil && !v.allowed(peer{to.address, v.network.Hosts.Pod(to.address)}, to.port) {
 		err = timedOut(address, port)
 	}
@@ -182,10 +189,16 @@ func (v View) find(ctx context.Context, host string, port container.Port) (end, 
 	if !ok {
 		l, ok = listens(to.address, to.port)
 	}
-	if !ok {
+	if machine != address && to.address == machine {
+		to.from = address
+	}
+	switch {
+	case ok:
+		return end{Listener: l, address: to.address, from: to.from}, nil
+	case v.isOwn(to.address) || v.network.isThere(to.address):
 		return end{}, refused(address, port)
 	}
-	return end{Listener: l, address: to.address, from: to.from}, nil
+	return end{}, absent(address, port)
 }
 
 // allowed reports whether NetworkPolicies let the Pod connect.
@@ -195,7 +208,7 @@ func (v View) allowed(to peer, port container.Port) bool {
 
 // isOwn reports whether an address is the Pod's own.
 func (v View) isOwn(address string) bool {
-	return address == "127.0.0.1" || address == "::1" || address == v.pod.IP
+	return isLoopback(address) || address == v.pod.IP
 }
 
 // wait returns err when a client learns that nobody answers, after limit, or ctx's error.

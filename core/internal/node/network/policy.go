@@ -83,6 +83,8 @@ func (r rule) onPort(server peer, port container.Port) bool {
 			protocol = *p.Protocol
 		}
 		switch {
+		case port == icmp:
+			return false
 		case protocol != v1.ProtocolTCP && protocol != v1.ProtocolUDP || port.UDP != (protocol == v1.ProtocolUDP):
 			return false
 		case p.Port == nil:
