@@ -63,9 +63,7 @@ func (s *Shell) outside(r *http.Request) (*http.Response, error) {
 	if s.config.Outside == nil || host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return nil, nil
 	}
-	to := r.Clone(r.Context())
-	to.Header.Del("Kubetab-Client")
-	response, err := s.config.Outside.RoundTrip(to)
+	response, err := s.config.Outside.RoundTrip(r)
 	if err != nil {
 		if unknown, _ := coreutils.Lost(err); unknown {
 			return nil, nil

@@ -322,7 +322,7 @@ func TestAttachIsLate(t *testing.T) {
 
 func TestPortForward(t *testing.T) {
 	c := start(t)
-	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: hashicorp/http-echo, args: ["-text=forwarded"]}]}}`)
+	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: traefik/whoami}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
 	_, address := c.kubelet()
 	upgrade, err := spdy.NewRoundTripperWithConfig(spdy.RoundTripperConfig{UpgradeTransport: &http.Transport{DialContext: c.dialer.DialContext, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}})
@@ -358,14 +358,14 @@ func TestPortForward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Fprintf(stream, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+		if _, err := fmt.Fprintf(stream, "GET / HTTP/1.1\r\nHost: localhost\r\nKubetab-Client: terminal\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		all, _ := io.ReadAll(stream) // ends when the kubelet closes it, with or without an answer
 		text, _ := io.ReadAll(errors)
 		return string(all), string(text)
 	}
-	if data, errs := forward("5678"); !strings.HasPrefix(data, "HTTP/1.1 200 OK") || !strings.HasSuffix(data, "forwarded\n") || errs != "" {
+	if data, errs := forward("80"); !strings.HasPrefix(data, "HTTP/1.1 200 OK") || !strings.HasSuffix(data, "\nRemoteAddr: 127.0.0.1:40000\nGET / HTTP/1.1\nHost: localhost\n") || errs != "" {
 		t.Errorf("forwarded: %q %q", data, errs)
 	}
 	if _, errs := forward("81"); !strings.Contains(errs, "connection refused") {
@@ -387,12 +387,30 @@ func TestDialPod(t *testing.T) {
 	if response.StatusCode != http.StatusOK || response.Header.Get("Server") != "nginx/1.29.4" {
 		t.Errorf("the Pod answers %v", response)
 	}
+	c.create(`{metadata: {name: echo}, spec: {containers: [{name: main, image: traefik/whoami}]}}`)
+	c.pass("ready", 10*time.Second, c.ready("echo"))
+	r, err := http.NewRequestWithContext(c.Context(), http.MethodGet, "http://"+c.get("echo").Status.PodIP, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Kubetab-Client", "terminal")
+	seen, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer seen.Body.Close()
+	if text, err := io.ReadAll(seen.Body); err != nil || strings.Contains(string(text), "Kubetab-Client") || strings.Contains(string(text), "Connection: close") {
+		t.Errorf("the Pod is asked with %s, %v", text, err)
+	}
 	if conn, err := c.dialer.DialContext(context.Background(), "tcp", "10.244.0.99:80"); err == nil {
 		conn.Close()
 		t.Error("an address that nobody has was reached")
 	}
 	if !strings.Contains(c.logs("p", "tailLines=1"), `"GET / HTTP/1.1" 200 `) {
 		t.Errorf("the access log says %q", c.logs("p", "tailLines=1"))
+	}
+	if _, errs, code := c.exec("p", "", "curl", "-s", "localhost"); code != 0 || !strings.HasPrefix(c.logs("p", "tailLines=1"), "127.0.0.1 - - [") {
+		t.Errorf("curl localhost: %d %s, and the access log says %q", code, errs, c.logs("p", "tailLines=1"))
 	}
 }
 

@@ -134,8 +134,7 @@ func (n *Nodes) servePod(w http.ResponseWriter, r *http.Request) {
 	if !ok || l.HTTP == nil {
 		panic(http.ErrAbortHandler) // the connection is reset
 	}
-	r.RemoteAddr = "10.0.0.1:40000"
-	l.HTTP.ServeHTTP(w, r)
+	network.Enter(l.HTTP, "10.0.0.1").ServeHTTP(w, r)
 }
 
 // kubeletAPI is what all kubelets serve.

@@ -16,6 +16,7 @@ import (
 	utilexec "k8s.io/utils/exec"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
+	"github.com/kubetab/kubetab/core/internal/node/network"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
 
@@ -176,7 +177,7 @@ func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, str
 	// A pipe between the stream and the server gives the server the deadlines
 	// with which it interrupts its own reads.
 	near, far := net.Pipe()
-	server := &http.Server{Handler: l.HTTP, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{Handler: network.Enter(l.HTTP, "127.0.0.1"), BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { _ = near.Close() })
 	defer stop()
 	var conn net.Conn = far
