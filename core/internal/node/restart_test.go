@@ -41,6 +41,28 @@ func TestRestartAllContainers(t *testing.T) {
 	}
 }
 
+// A container whose image is changed is started anew, whatever the restart policy.
+func TestAnotherImageRestarts(t *testing.T) {
+	c := start(t)
+	for _, policy := range []string{"Never", "OnFailure", "Always"} {
+		name := strings.ToLower(policy)
+		c.create(`{metadata: {name: ` + name + `}, spec: {restartPolicy: ` + policy + `, containers: [{name: main, image: nginx}]}}`)
+		c.pass("runs", time.Minute, c.ready(name))
+		seen := c.record(name)
+		patch := []byte(`{"spec":{"containers":[{"name":"main","image":"nginx:1.24.0"}]}}`)
+		if _, err := c.client.CoreV1().Pods("default").Patch(c.Context(), name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.pass("runs again", time.Minute, func() bool {
+			s := c.get(name).Status.ContainerStatuses[0]
+			return s.RestartCount == 1 && s.State.Running != nil && s.Image == "docker.io/library/nginx:1.24.0"
+		})
+		if text := seen.String(); strings.Contains(text, "Succeeded") || strings.Contains(text, "terminated") {
+			t.Errorf("%s: %s", policy, text)
+		}
+	}
+}
+
 // A resize of a Pod as a whole restarts the containers that want it, and no others.
 func TestResizeOfAPod(t *testing.T) {
 	c := start(t)

@@ -75,6 +75,7 @@ type instance struct {
 	timers       []clock.Timer
 	resources    v1.ResourceRequirements
 	podResources *v1.ResourceRequirements            // of the Pod as a whole, if it has any
+	outdated     bool                                // it is being stopped because the spec has changed
 	void         bool                                // all containers of the Pod are started anew: its end decides nothing
 	given        atomic.Pointer[container.Resources] // what they come to, for the container
 }
@@ -116,6 +117,12 @@ func (r *record) restore(s v1.ContainerStatus, now time.Time) {
 // begun reports whether there has been a run since all containers of the Pod began.
 func (r *record) begun() bool { return r.now != nil && !r.now.void }
 
+// redefined reports whether the last run has ended because what the spec says of the container has changed, and another is on
+// its way: whatever the restart policy, and in the same step of upstream's kubelet (pkg/kubelet/kuberuntime, computePodActions).
+func (r *record) redefined() bool {
+	return r.now != nil && r.now.ended != nil && r.now.outdated && r.waiting == nil && r.pod.ending == nil
+}
+
 // exitCode is that of the last run; ok is false while there is none.
 func (r *record) exitCode() (int32, bool) {
 	if !r.begun() || r.now.ended == nil {
@@ -130,8 +137,8 @@ func (r *record) restartable(obj *v1.Pod) bool {
 	switch {
 	case !ended:
 		return true
-	case r.doneBy == nil && r.now.asked != r.spec.Image && r.kind != ephemeral:
-		return true // it has ended because its image was changed
+	case r.redefined():
+		return true
 	case r.kind == ephemeral:
 		return false
 	case r.kind == sidecar:

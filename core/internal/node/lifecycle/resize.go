@@ -25,7 +25,7 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 		grace = time.Duration(*s) * time.Second
 	}
 	if i.asked != r.spec.Image {
-		r.retry = time.Time{}
+		r.retry, i.outdated = time.Time{}, true
 		r.stop(obj, now, now, grace, fmt.Sprintf("Container %s definition changed, will be restarted", r.spec.Name))
 		return
 	}
@@ -42,6 +42,7 @@ func (r *record) changed(obj *v1.Pod, now time.Time) {
 	p.Node.Kubelet.Resize(p.UID, requests)
 	for _, policy := range r.spec.ResizePolicy {
 		if policy.RestartPolicy == v1.RestartContainer && (resized(policy.ResourceName, &i.resources, &r.spec.Resources) || resized(policy.ResourceName, i.podResources, obj.Spec.Resources)) {
+			i.outdated = true
 			r.stop(obj, now, now, grace, fmt.Sprintf("Container %s resize requires restart, will be restarted", r.spec.Name))
 			return
 		}

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -133,6 +135,11 @@ func (p *Pod) sandboxStatus(obj *v1.Pod) *kubecontainer.PodStatus {
 }
 
 func (p *Pod) containerStatus(obj *v1.Pod, r *record) v1.ContainerStatus {
+	if r.redefined() { // nothing is said until it runs again
+		if c, ok := podutil.GetContainerStatus(slices.Concat(obj.Status.InitContainerStatuses, obj.Status.ContainerStatuses), r.spec.Name); ok {
+			return c
+		}
+	}
 	c := v1.ContainerStatus{Name: r.spec.Name, Image: r.spec.Image, RestartCount: r.restarts, Started: ptr.To(false)}
 	if r.kind == ephemeral {
 		c.Started = nil
