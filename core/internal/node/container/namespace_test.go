@@ -59,3 +59,28 @@ func TestSharedNamespace(t *testing.T) {
 		t.Errorf("they have ended: %q", got)
 	}
 }
+
+// A container in another's namespace, as kubectl debug makes it, finds the other's files below /proc/1/root, and its own below
+// that of its own process.
+func TestFilesOfATarget(t *testing.T) {
+	target := run(t, "nginx")
+	debugger, err := tryRunWith(t, func(c *Config) { c.Processes = target.Namespace() }, "busybox", "sh", "-c", "echo own > /f; sleep 1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	debugger.step(t, func() bool { return strings.Contains(allText(debugger.Container), "sleep 1000") })
+	for script, want := range map[string]string{
+		"head -n 1 /proc/1/root/etc/nginx/nginx.conf":                                 "user  nginx;\n",
+		"ls /proc/1/root/usr/share/nginx/html":                                        "50x.html\nindex.html\n",
+		"cd /proc/1/root/etc/nginx; ls nginx.conf":                                    "nginx.conf\n",
+		"tr '\\0' ' ' < /proc/1/cmdline":                                              "nginx: master process nginx -g daemon off; ",
+		"cat /proc/$(pgrep -f 'echo own' | head -n 1)/root/f /proc/self/root/f; ls -d /etc/nginx": "own\nown\nls: cannot access '/etc/nginx': No such file or directory\n",
+	} {
+		if got, _ := debugger.exec(t, "sh", "-c", script); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+	if got, _ := target.exec(t, "sh", "-c", "echo made > /made; cat /proc/1/root/made; echo logged > /proc/1/fd/1"); got != "made\n" || !strings.HasSuffix(target.Log.Tail(1, 100), "logged\n") {
+		t.Errorf("the target itself: %q, log %q", got, target.Log.Tail(9, 1000))
+	}
+}

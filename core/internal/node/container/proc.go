@@ -15,10 +15,11 @@ import (
 // kernel shows a container what the kernel would in /proc and /sys/fs/cgroup. The texts
 // are made when they are read.
 func (c *Container) kernel(t *Tree) {
-	proc, first, cgroup := t.disk.Sub(t.root, "proc"), t.disk.Sub(t.root, "proc/1"), t.disk.Sub(t.root, "sys/fs/cgroup")
+	proc, cgroup := t.disk.Sub(t.root, "proc"), t.disk.Sub(t.root, "sys/fs/cgroup")
 	t.disk.mu.Lock()
 	defer t.disk.mu.Unlock()
-	proc.layer, first.layer, cgroup.layer = procLayer{c, t}, processLayer{c, t, 1}, cgroupLayer{c, t}
+	delete(proc.entries, "1") // it may be that of another container
+	proc.layer, cgroup.layer = procLayer{c, t}, cgroupLayer{c, t}
 	t.readOnly[proc], t.readOnly[cgroup] = true, true
 }
 
@@ -142,7 +143,7 @@ var processTexts = map[string]func(processLayer, shown) string{
 // names leaves out the links root and cwd: who goes through all files and follows links
 // would come to no end.
 func (l processLayer) names() []string {
-	names := []string{"exe"}
+	names := []string{"exe", "fd"}
 	for name := range processTexts {
 		names = append(names, name)
 	}
@@ -154,6 +155,11 @@ func (l processLayer) file(name string) *File {
 		return &File{mode: fs.ModeSymlink | 0o777, changed: l.c.Started, target: target}
 	}
 	switch name {
+	case "fd":
+		if l.number == l.c.first && l.c.made.Load() == l.t {
+			return l.t.outputs
+		}
+		return nil
 	case "root":
 		if of := l.c.made.Load(); of != nil && of != l.t {
 			return of.root // of another container of the Pod

@@ -25,6 +25,7 @@ type Tree struct {
 	user     User           // as whom the container's processes run
 	stdout   io.Writer      // what /dev/stdout and /dev/stderr reach
 	stderr   io.Writer
+	outputs  *File  // both, as /proc/1/fd
 	memory   *Quota // counts what the container writes to file systems in memory; may be nil
 	grown    func() // called when that may have grown, without locks; may be nil
 }
@@ -42,8 +43,8 @@ func (d *Disk) NewTree() *Tree {
 	for name, kind := range map[string]device{"null": devNull, "zero": devZero, "random": devRandom, "urandom": devRandom, "stdout": devStdout, "stderr": devStderr} {
 		dev.entries[name] = &File{mode: fs.ModeDevice | fs.ModeCharDevice | 0o666, changed: now, device: kind}
 	}
-	fd := d.Sub(t.root, "proc/1/fd")
-	fd.entries["1"], fd.entries["2"] = dev.entries["stdout"], dev.entries["stderr"]
+	t.outputs = d.Sub(t.root, "proc/1/fd")
+	t.outputs.entries["1"], t.outputs.entries["2"] = dev.entries["stdout"], dev.entries["stderr"]
 	return t
 }
 
