@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -75,12 +76,39 @@ func TestPersistentVolumeOfTheNode(t *testing.T) {
 	}
 }
 
-// A driver that nobody has installed cannot mount anything.
+// A driver that nobody has installed cannot mount anything, nor can one that is disabled.
 func TestUnknownDriver(t *testing.T) {
 	c := start(t)
-	c.create(`{metadata: {name: p}, spec: {volumes: [{name: inline, csi: {driver: inline.storage.kubernetes.io}}], containers: [{name: main, image: busybox, volumeMounts: [{name: inline, mountPath: /data}]}]}}`)
-	const want = `FailedMount: MountVolume.SetUp failed for volume "inline" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name inline.storage.kubernetes.io not found in the list of registered CSI drivers`
-	c.pass("refused", time.Minute, func() bool { return strings.Contains(c.events("p"), want) })
+	for _, test := range []struct{ name, source, want string }{
+		{"inline", `csi: {driver: inline.storage.kubernetes.io}`, `kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name inline.storage.kubernetes.io not found in the list of registered CSI drivers`},
+		{"git", `gitRepo: {repository: "https://example.com/x.git"}`, "git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`"},
+	} {
+		c.create(`{metadata: {name: ` + test.name + `}, spec: {volumes: [{name: data, ` + test.source + `}], containers: [{name: main, image: busybox, volumeMounts: [{name: data, mountPath: /data}]}]}}`)
+		c.pass("refused", time.Minute, func() bool {
+			return strings.Contains(c.events(test.name), `FailedMount: MountVolume.SetUp failed for volume "data" : `+test.want+"\n")
+		})
+		if !c.waiting(test.name, "ContainerCreating")() {
+			t.Errorf("%s: %s", test.name, describe(c.get(test.name)))
+		}
+	}
+}
+
+// Secrets, the downward API and projected volumes are kept in memory, ConfigMaps on the node's disk.
+func TestProjectedVolumesInMemory(t *testing.T) {
+	c := start(t)
+	if _, err := c.client.CoreV1().Secrets("default").Create(c.Context(), &v1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}, StringData: map[string]string{"key": "value"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.create(`{metadata: {name: p}, spec: {nodeName: node-1, restartPolicy: Never, volumes: [{name: secret, secret: {secretName: s}}, {name: map, configMap: {name: kube-root-ca.crt}}, {name: own, downwardAPI: {items: [{path: name, fieldRef: {fieldPath: metadata.name}}]}}],
+		containers: [{name: main, image: busybox, resources: {limits: {memory: 64Mi}}, volumeMounts: [{name: secret, mountPath: /s}, {name: secret, mountPath: /key, subPath: key}, {name: map, mountPath: /m}, {name: own, mountPath: /o}],
+			command: [sh, -c, "ls -ld /m /s | cut -c 1-10; df -h /s | tail -1; mount | grep -E ' /(s|key|m|o|var/run/.*) '; cat /s/key /key"]}]}}`)
+	c.pass("ended", time.Minute, c.phase("p", v1.PodSucceeded))
+	const inMemory = "tmpfs on %s type tmpfs (ro,relatime,size=65536k)\n"
+	want := "drwxrwxrwx\ndrwxrwxrwt\ntmpfs                    64.0M         0     64.0M   0% /s\n" +
+		fmt.Sprintf(inMemory+inMemory, "/s", "/key") + "/dev/vda1 on /m type ext4 (ro,relatime)\n" + fmt.Sprintf(inMemory+inMemory, "/o", "/var/run/secrets/kubernetes.io/serviceaccount") + "valuevalue"
+	if got := c.logs("p", ""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // Variables come from a file that an init container has written.

@@ -24,12 +24,9 @@ func (t *Tree) fileSystems(nodeSize int64) []fileSystem {
 	for _, m := range t.mounts {
 		f := fileSystem{NodeDisk, "ext4", m.at, size, used, free}
 		if size, ok := m.tmpfs(); ok {
-			f.device, f.kind, f.used = "tmpfs", "tmpfs", 0
+			f.device, f.kind, f.used = "tmpfs", "tmpfs", (m.file.quota.Used()+1023)>>10
 			if f.size = size >> 10; size == 0 {
 				f.size = memoryTotal
-			}
-			if m.file.quota != nil && m.file.quota.inMemory {
-				f.used = (m.file.quota.Used() + 1023) >> 10
 			}
 			f.free = max(f.size-f.used, 0)
 		}

@@ -91,7 +91,7 @@ func (d *Disk) Project(dir *File, files map[string]Content, group *int64) {
 	defer d.mu.Unlock()
 	now := d.clock.Now()
 	stamp := now.UTC().Format("..2006_01_02_15_04_05.000000000")
-	data := &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}}
+	data := &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}, quota: dir.quota}
 	entries := map[string]*File{
 		stamp:    data,
 		"..data": {mode: fs.ModeSymlink | 0o777, changed: now, target: stamp},
@@ -103,7 +103,7 @@ func (d *Disk) Project(dir *File, files map[string]Content, group *int64) {
 		for i, part := range parts[:len(parts)-1] {
 			next := at.entries[part]
 			if next == nil {
-				next = &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}}
+				next = &File{mode: fs.ModeDir | 0o755, changed: now, entries: map[string]*File{}, quota: dir.quota}
 				at.entries[part] = next
 			}
 			if i == 0 {
@@ -116,7 +116,7 @@ func (d *Disk) Project(dir *File, files map[string]Content, group *int64) {
 		if lazy == nil {
 			lazy = func() []byte { return content.Data }
 		}
-		at.entries[last] = &File{mode: content.Mode.Perm(), uid: content.UID, changed: now, lazy: lazy}
+		at.entries[last] = &File{mode: content.Mode.Perm(), uid: content.UID, changed: now, lazy: lazy, quota: dir.quota}
 		if len(parts) == 1 {
 			entries[last] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "..data/" + last}
 		}

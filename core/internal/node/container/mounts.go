@@ -59,7 +59,7 @@ func (m mounted) tmpfs() (size int64, ok bool) {
 	if q := m.file.quota; q != nil && q.inMemory {
 		return q.limit, true
 	}
-	return memoryTotal << 10, strings.HasPrefix(m.at, "/var/run/secrets/")
+	return 0, false
 }
 
 // mount lists the mounts.

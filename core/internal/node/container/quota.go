@@ -1,6 +1,7 @@
 package container
 
 import (
+	"io/fs"
 	"cmp"
 	"math"
 	"sync/atomic"
@@ -206,11 +207,14 @@ func (d *Disk) moveLocked(f *File, to *Quota) error {
 }
 
 // Own makes an empty directory that is in no tree yet count for q, with all that
-// will be made in it.
+// will be made in it. That of a tmpfs has the mode that the kernel gives it.
 func (d *Disk) Own(dir *File, q *Quota) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dir.quota = q
+	if q.inMemory {
+		dir.mode = fs.ModeDir | fs.ModeSticky | 0o777
+	}
 }
 
 // Own makes what will be written in t count for q. What is there does not: it is

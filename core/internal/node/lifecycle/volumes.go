@@ -78,6 +78,8 @@ func (p *Pod) prepare(obj *v1.Pod) (*volumes, []string) {
 		switch {
 		case vol.HostPath != nil:
 			v.roots[vol.Name], err = p.hostPath(vol.HostPath.Path, vol.HostPath.Type)
+		case vol.GitRepo != nil: // in the words of pkg/volume/git_repo
+			err = errors.New("git-repo volume plugin has been disabled; if necessary, it may be re-enabled by enabling the feature-gate `GitRepoVolumeDriver`")
 		case vol.CSI != nil:
 			err = fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name %s not found in the list of registered CSI drivers", vol.CSI.Driver)
 		}
@@ -261,6 +263,9 @@ func (v *volumes) fillLocked(obj *v1.Pod) {
 			continue
 		}
 		dir := disk.NewDir(0o777)
+		if vol.Secret != nil || vol.DownwardAPI != nil || vol.Projected != nil { // and ConfigMaps are on the node's disk
+			v.own(obj, vol.Name, &v1.EmptyDirVolumeSource{Medium: v1.StorageMediumMemory}, dir)
+		}
 		if files, err := v.payload(obj, vol, true); err == nil && files != nil {
 			disk.Project(dir, files, fsGroup(obj))
 		}
