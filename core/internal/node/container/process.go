@@ -231,7 +231,7 @@ func (c *Container) exists(argv []string) bool {
 	}
 	name := path.Base(argv[0])
 	switch {
-	case c.cfg.Image.isAgnhost(argv), c.control(argv, c.dir()) != nil:
+	case c.cfg.Image.isAgnhost(argv), c.control(argv, c.dir()) != nil, c.cfg.Image.interprets(name):
 		return true
 	case shells[name]:
 		return c.cfg.Image.hasShell(name)

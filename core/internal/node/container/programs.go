@@ -24,7 +24,8 @@ var programsOf = map[string][]string{
 
 // programsOfImages are the interpreters of languages that are not interpreted here, but
 // for what package python understands, by the image's first program: they run, print nothing
-// and answer on the ports that the container declares.
+// and answer on the ports that the container declares. Without ports, they say that they are
+// given what cannot be simulated.
 var programsOfImages = map[string][]string{
 	"python3": {"python", "python3", "pip", "pip3", "flask", "gunicorn", "uvicorn"},
 	"node":    {"node", "npm", "npx", "yarn"},
@@ -125,12 +126,26 @@ func (i Image) version() string {
 	return found[1] + strings.Repeat(".0", parts)
 }
 
-// interpreter is what an interpreter of a language does that an exec runs: it tells its
+// interpreters are the versions of interpreters that tell it.
+var interpreters = map[string]string{"python": "Python 3.14.2", "python3": "Python 3.14.2", "node": "v25.2.1", "npm": "11.6.2", "go": "go version go1.25.5 linux/amd64"}
+
+// tellsVersion reports whether an interpreter is asked for its version alone.
+func tellsVersion(name string, args []string) bool {
+	return len(args) > 0 && interpreters[name] != "" && slices.Contains([]string{"--version", "-V", "-v", "version"}, args[0])
+}
+
+// serves reports whether a command line of an interpreter is taken for a server: it has a program, and the container ports.
+// One without a program does nothing for ever.
+func serves(argv []string, ports []int) bool {
+	args := argv[1:]
+	return !tellsVersion(path.Base(argv[0]), args) && (len(ports) > 0 || len(args) == 0)
+}
+
+// interpreter is what an interpreter of a language does that is no server: it tells its
 // version. A program would never end, as nothing is known of it.
 func (k *call) interpreter() int {
-	version := map[string]string{"python": "Python 3.14.2", "python3": "Python 3.14.2", "node": "v25.2.1", "npm": "11.6.2", "go": "go version go1.25.5 linux/amd64"}[k.Name]
-	if len(k.Args) > 0 && version != "" && slices.Contains([]string{"--version", "-V", "-v", "version"}, k.Args[0]) {
-		fmt.Fprintln(k.Stdout, version)
+	if tellsVersion(k.Name, k.Args) {
+		fmt.Fprintln(k.Stdout, interpreters[k.Name])
 		return 0
 	}
 	if strings.HasPrefix(k.Name, "python") {

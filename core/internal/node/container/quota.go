@@ -1,8 +1,8 @@
 package container
 
 import (
-	"io/fs"
 	"cmp"
+	"io/fs"
 	"math"
 	"sync/atomic"
 	"syscall"

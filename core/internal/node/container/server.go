@@ -72,6 +72,9 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 			ports = append(ports, int(p))
 		}
 	}
+	if image.interprets(name) && !serves(argv, ports) {
+		return nil, false
+	}
 	switch name {
 	case "nginx":
 		if image.kind == "echoserver" {

@@ -435,13 +435,14 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 	if server, ok := s.c.fileServer(args, hc.Dir); ok {
 		return k.serve(server)
 	}
-	if !s.own && s.c.cfg.Image.interprets(name) {
-		return k.interpreter()
-	}
-	if s.own || s.c.holds(args) {
+	interprets := s.c.cfg.Image.interprets(name)
+	if s.own || s.c.holds(args) && !interprets {
 		if server, ok := s.c.program(args, k.Environ()); ok {
 			return k.serve(server)
 		}
+	}
+	if interprets {
+		return k.interpreter()
 	}
 	missing := "not found"
 	switch {

@@ -109,6 +109,33 @@ func TestScriptsOfPython(t *testing.T) {
 	}
 }
 
+// A program that cannot be simulated says so and ends, unless its container has ports: then it may be a server.
+func TestProgramsThatAreNotSimulated(t *testing.T) {
+	for _, test := range []struct {
+		image string
+		argv  []string
+		want  string
+		code  int
+	}{
+		{"node:22", []string{"node", "-e", "console.log(1)"}, "node: this container is simulated: it runs no programs of node\n", 1},
+		{"node:22", []string{"sh", "-c", "npm start || echo $?"}, "npm: this container is simulated: it runs no programs of npm\n1\n", 0},
+		{"node:22", []string{"node", "--version"}, "v25.2.1\n", 0},
+		{"python", []string{"python3", "-c", "import flask"}, "python3: this container is simulated: it runs simple scripts alone\n", 1},
+		{"golang", []string{"go", "run", "."}, "go: this container is simulated: it runs no programs of go\n", 1},
+	} {
+		b := run(t, test.image, test.argv...)
+		code := <-b.ended
+		if log := b.Log.Tail(9, 1000); code != test.code || log != test.want {
+			t.Errorf("%s %q: %d %q, want %d %q", test.image, test.argv, code, log, test.code, test.want)
+		}
+	}
+	for _, image := range []string{"node", "python"} {
+		if b := run(t, image); !b.Running() || b.Brief() {
+			t.Errorf("%s has ended by itself", image)
+		}
+	}
+}
+
 // Clients of databases do what probes do, and say what they cannot.
 func TestClientsOfDatabases(t *testing.T) {
 	b := run(t, "mysql:5.7", "sh", "-c", "MYSQL_ALLOW_EMPTY_PASSWORD=1 mysqld")
