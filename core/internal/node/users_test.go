@@ -24,7 +24,7 @@ func TestSecurityContext(t *testing.T) {
 		"group": {
 			`securityContext: {runAsUser: 1000, runAsGroup: 3000, fsGroup: 2000, supplementalGroups: [4000]}`, ``,
 			`id; touch /data/f; stat -c '%A %u:%g' /data /data/f /memory /part /settings/..data/color; cat /settings/color; echo; touch /host/f || echo refused; stat -c '%a %u:%g' /var/run/secrets/kubernetes.io/serviceaccount/..data/token`,
-			"uid=1000 gid=3000 groups=3000,4000,2000\ndrwxrwsrwx 0:2000\n-rw-r--r-- 1000:2000\ndrwxrwsrwx 0:2000\ndrwxrwsrwx 0:2000\n-r--r----- 0:2000\nred\ntouch: /host/f: Permission denied\nrefused\n640 1000:2000\n",
+			"uid=1000 gid=3000 groups=2000,3000,4000\ndrwxrwsrwx 0:2000\n-rw-r--r-- 1000:2000\ndrwxrwsrwt 0:2000\ndrwxrwsrwx 0:2000\n-r--r----- 0:2000\nred\ntouch: /host/f: Permission denied\nrefused\n640 1000:2000\n",
 		},
 		"container": {
 			`securityContext: {runAsUser: 1000, runAsGroup: 3000}`, `securityContext: {runAsUser: 2000, runAsGroup: 5},`,
@@ -48,6 +48,23 @@ func TestSecurityContext(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+// Who is given no group has that of the image's account, and the groups that the account is in unless that is turned off.
+func TestGroupsOfTheImage(t *testing.T) {
+	c := start(t)
+	for name, test := range map[string]struct{ context, want string }{
+		"guest":  {`runAsUser: 405`, "uid=405(guest) gid=100(users) groups=100(users)\n"},
+		"games":  {`runAsUser: 35, supplementalGroups: [7]`, "uid=35(games) gid=35(games) groups=7(lp),35(games),100(users)\n"},
+		"strict": {`runAsUser: 35, supplementalGroups: [7], supplementalGroupsPolicy: Strict`, "uid=35(games) gid=35(games) groups=7(lp),35(games)\n"},
+		"given":  {`runAsUser: 405, runAsGroup: 3000`, "uid=405(guest) gid=3000 groups=3000\n"},
+	} {
+		c.create(`{metadata: {name: ` + name + `}, spec: {restartPolicy: Never, securityContext: {` + test.context + `}, containers: [{name: main, image: alpine, command: [id]}]}}`)
+		c.pass("ended", time.Minute, c.phase(name, v1.PodSucceeded))
+		if got := c.logs(name, ""); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package container
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 // systemCommands are about the system, processes and time.
 var systemCommands = map[string]func(*call) int{
-	"hostname": hostname, "id": id, "whoami": whoami, "groups": groups, "watch": watch,
+	"hostname": hostname, "id": id, "date": date, "whoami": whoami, "groups": groups, "watch": watch,
 	"uname": uname, "jobs": jobs, "nproc": nproc, "free": free, "uptime": uptime,
 	"clear": clearScreen, "arch": arch, "stress": stress, "busybox": busybox, "apt-get": packager, "apk": packager, "apt": packager,
 	"awk":     func(k *call) int { return awk.Command(k.Call) },
@@ -54,10 +55,20 @@ func hostname(k *call) int {
 	return 0
 }
 
-// id tells who runs the command, as busybox does.
+// id tells who runs the command, or who has a name, as busybox does and in images of Debian that of GNU.
 func id(k *call) int {
 	f := k.Flags("")
+	gnu := k.session.c.cfg.Image.Bash
 	u := k.session.c.cfg.User
+	if len(f.Rest) > 0 {
+		var ok bool
+		switch u, ok = k.userNamed(f.Rest[0]); {
+		case !ok && gnu:
+			return k.Fail("'%s': no such user", f.Rest[0])
+		case !ok:
+			return k.Fail("unknown user %s", f.Rest[0])
+		}
+	}
 	number := func(n int64, name func(int64) (string, bool)) string {
 		text := strconv.FormatInt(n, 10)
 		if called, ok := name(n); f.On['n'] && ok {
@@ -72,7 +83,10 @@ func id(k *call) int {
 		}
 		return text
 	}
-	groups := u.AllGroups()
+	groups := u.kernelGroups()
+	if gnu || f.On['G'] { // its own group first
+		groups = append([]int64{u.GID}, slices.DeleteFunc(groups, func(gid int64) bool { return gid == u.GID })...)
+	}
 	switch {
 	case f.On['u']:
 		fmt.Fprintln(k.Stdout, number(u.UID, k.UserName))
@@ -92,6 +106,17 @@ func id(k *call) int {
 		fmt.Fprintf(k.Stdout, "uid=%s gid=%s groups=%s\n", named(u.UID, k.UserName), named(u.GID, k.GroupName), strings.Join(texts, ","))
 	}
 	return 0
+}
+
+// userNamed returns a user of /etc/passwd, with the groups that /etc/group says.
+func (k *call) userNamed(name string) (User, bool) {
+	users, err := k.Files.ReadFile("/etc/passwd")
+	if err != nil {
+		return User{}, false
+	}
+	a, ok := accountIn(string(users), func(a account) bool { return a.name == name })
+	groups, _ := k.Files.ReadFile("/etc/group") // without it, nobody is in more groups than his own
+	return User{UID: a.uid, GID: a.gid, Groups: groupsOf(string(groups), name)}, ok
 }
 
 // watch is coreutils.Watch.

@@ -273,11 +273,7 @@ func (i Image) Tree(d *Disk) *Tree {
 	if i.repository() == "ubuntu" {
 		release = "PRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nNAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nVERSION=\"24.04.3 LTS (Noble Numbat)\"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian\n"
 	}
-	users, groups := accounts, accountGroups
-	if user, ok := servers[i.kind]; ok {
-		users += user.name + ":x:" + user.id + ":" + user.id + "::/nonexistent:/bin/false\n"
-		groups += user.name + ":x:" + user.id + ":\n"
-	}
+	users, groups := i.accounts()
 	_ = t.WriteFile("/etc/passwd", []byte(users), 0o644)
 	_ = t.WriteFile("/etc/group", []byte(groups), 0o644)
 	_ = t.WriteFile("/etc/os-release", []byte(release), 0o644)

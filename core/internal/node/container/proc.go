@@ -195,7 +195,7 @@ func (l processLayer) file(name string) *File {
 // statusOf is /proc/NUMBER/status.
 func (c *Container) statusOf(p shown) string {
 	var groups strings.Builder
-	for _, g := range p.user.AllGroups() {
+	for _, g := range p.user.kernelGroups() {
 		fmt.Fprintf(&groups, "%d ", g)
 	}
 	held := c.cfg.Capabilities

@@ -31,7 +31,7 @@ func TestProc(t *testing.T) {
 			t.Errorf("%s\n got %q\nwant %q", script, got, want)
 		}
 	}
-	if got := runAs(t, User{UID: 1000, GID: 3000, Groups: []int64{2000}}, "busybox", "grep", "-E", "^(Uid|Groups|CapEff)", "/proc/1/status").output(); got != "Uid:\t1000\t1000\t1000\t1000\nGroups:\t3000 2000 \nCapEff:\t0000000000000000\n" {
+	if got := runAs(t, User{UID: 1000, GID: 3000, Groups: []int64{2000}}, "busybox", "grep", "-E", "^(Uid|Groups|CapEff)", "/proc/1/status").output(); got != "Uid:\t1000\t1000\t1000\t1000\nGroups:\t2000 3000 \nCapEff:\t0000000000000000\n" {
 		t.Errorf("of a user: %q", got)
 	}
 }

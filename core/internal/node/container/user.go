@@ -30,6 +30,9 @@ func (u User) AllGroups() []int64 {
 	return all
 }
 
+// kernelGroups are all groups as the kernel keeps them: sorted.
+func (u User) kernelGroups() []int64 { return slices.Sorted(slices.Values(u.AllGroups())) }
+
 // owns reports whether the user may change what is said of f.
 func (u User) owns(f *File) bool { return u.isRoot() || u.UID == f.uid }
 

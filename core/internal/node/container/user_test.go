@@ -98,7 +98,7 @@ func TestPermissions(t *testing.T) {
 // Whose a process is, id, whoami, ps and the prompt tell.
 func TestUsers(t *testing.T) {
 	for script, want := range map[string]string{
-		`id; id -u; id -g; id -G; echo $HOME`:                                                                  "uid=1000 gid=3000 groups=3000,2000\n1000\n3000\n3000 2000\n/\n",
+		`id; id -u; id -g; id -G; echo $HOME`:                                                                  "uid=1000 gid=3000 groups=2000,3000\n1000\n3000\n3000 2000\n/\n",
 		`whoami || echo unknown`:                                                                               "whoami: unknown uid 1000\nunknown\n",
 		`touch /etc/x || echo refused`:                                                                         "touch: /etc/x: Permission denied\nrefused\n",
 		`echo x > /etc/x || echo refused`:                                                                      "sh: can't create /etc/x: Permission denied\nrefused\n",
@@ -118,6 +118,37 @@ func TestUsers(t *testing.T) {
 	}
 	if got := run(t, "nginx", "sh", "-c", "id; whoami; ls -ld ~ /tmp | cut -c1-30").output(); got != "uid=0(root) gid=0(root) groups=0(root)\nroot\ndrwx------    1 root     root \ndrwxrwxrwt    1 root     root \n" {
 		t.Errorf("as root: %q", got)
+	}
+}
+
+// The accounts are those of the image, and programs say it in the words of its distribution.
+func TestAccounts(t *testing.T) {
+	guest := func(image string) User {
+		i, err := Resolve(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gid, groups := i.Groups(405)
+		return User{UID: 405, GID: gid, Groups: groups}
+	}
+	for _, test := range []struct {
+		image string
+		as    User
+		lines string
+		want  string
+	}{
+		{"alpine", guest("alpine"), "id; whoami", "uid=405(guest) gid=100(users) groups=100(users)\nguest\n"},
+		{"busybox", guest("busybox"), "id", "uid=405 gid=0(root) groups=0(root)\n"},
+		{"alpine", User{}, "touch f; chown guest f; stat -c %U:%u f", "guest:405\n"},
+		{"alpine", User{}, "id nobody; id -u nobody; id -gn guest; id games; id nosuch; echo $?", "uid=65534(nobody) gid=65534(nobody) groups=65534(nobody)\n65534\nusers\nuid=35(games) gid=35(games) groups=35(games),100(users)\nid: unknown user nosuch\n1\n"},
+		{"debian", User{}, "id nosuch; echo $?", "id: 'nosuch': no such user\n1\n"},
+		{"debian", User{UID: 1000, GID: 3000, Groups: []int64{4000, 2000}}, "id; id -G", "uid=1000 gid=3000 groups=3000,2000,4000\n3000 2000 4000\n"},
+		{"alpine", User{}, "date -s '2020-01-02 03:04:05'; echo $?", "Thu Jan  2 03:04:05 UTC 2020\ndate: can't set date: Operation not permitted\n0\n"},
+		{"debian", User{}, "date --set=2020-01-02 +%F; echo $?; date -s never; date -d @0 +%F", "2020-01-02\ndate: cannot set date: Operation not permitted\n1\ndate: invalid date 'never'\n1970-01-01\n"},
+	} {
+		if got := runAs(t, test.as, test.image, "sh", "-c", test.lines).output(); got != test.want {
+			t.Errorf("%s: %s: %q, want %q", test.image, test.lines, got, test.want)
+		}
 	}
 }
 

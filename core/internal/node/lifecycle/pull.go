@@ -187,16 +187,22 @@ func runAsUser(obj *v1.Pod, c *v1.Container) (int64, bool) {
 }
 
 // userOf is as whom a container runs.
-func userOf(obj *v1.Pod, c *v1.Container) container.User {
+func userOf(obj *v1.Pod, c *v1.Container, image container.Image) container.User {
 	uid, _ := runAsUser(obj, c)
 	u := container.User{UID: uid}
+	var inImage []int64
+	u.GID, inImage = image.Groups(uid)
 	if pod := obj.Spec.SecurityContext; pod != nil {
-		u.GID = ptr.Deref(pod.RunAsGroup, 0)
+		u.GID = ptr.Deref(pod.RunAsGroup, u.GID)
+		if ptr.Deref(pod.SupplementalGroupsPolicy, v1.SupplementalGroupsPolicyMerge) != v1.SupplementalGroupsPolicyMerge {
+			inImage = nil
+		}
 		u.Groups = slices.Clone(pod.SupplementalGroups)
 		if pod.FSGroup != nil {
 			u.Groups = append(u.Groups, *pod.FSGroup)
 		}
 	}
+	u.Groups = append(u.Groups, inImage...)
 	if own := c.SecurityContext; own != nil {
 		u.GID = ptr.Deref(own.RunAsGroup, u.GID)
 	}

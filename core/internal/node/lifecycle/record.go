@@ -246,7 +246,7 @@ func (r *record) run(obj *v1.Pod, now time.Time, env []v1.EnvVar, paths []string
 	spec := r.spec
 	c, err := container.Start(p.cluster.Context, container.Config{
 		Clock: p.cluster.Clock, Image: image, Argv: image.CommandLine(command, args), Env: plain, Dir: spec.WorkingDir,
-		Hostname: p.kernelName(obj), IP: p.ip, User: userOf(obj, spec), Sysctls: sysctls(obj), Ports: ports,
+		Hostname: p.kernelName(obj), IP: p.ip, User: userOf(obj, spec, image), Sysctls: sysctls(obj), Ports: ports,
 		Files:   func() *container.Tree { return p.mounts.tree(spec, image, paths) },
 		Network: p.seen(), Stdin: spec.Stdin, TTY: spec.TTY, Go: p.cluster.Go,
 		OnExit:    func(code int) { p.exit(i, code) },

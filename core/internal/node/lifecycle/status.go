@@ -184,7 +184,7 @@ func (p *Pod) containerStatus(obj *v1.Pod, r *record) v1.ContainerStatus {
 		resources := i.resources.DeepCopy()
 		c.Resources = resources
 		c.AllocatedResources = resources.Requests
-		c.User = &v1.ContainerUser{Linux: user(obj, r.spec)}
+		c.User = &v1.ContainerUser{Linux: user(obj, r)}
 	case r.waiting != nil && p.ending == nil:
 		c.State.Waiting = r.waiting
 		c.LastTerminationState.Terminated = i.ended
@@ -206,8 +206,8 @@ func unstarted(obj *v1.Pod) *v1.ContainerStateWaiting {
 	return &v1.ContainerStateWaiting{Reason: "ContainerCreating"}
 }
 
-func user(obj *v1.Pod, c *v1.Container) *v1.LinuxContainerUser {
-	u := userOf(obj, c)
+func user(obj *v1.Pod, r *record) *v1.LinuxContainerUser {
+	u := userOf(obj, r.spec, r.image)
 	return &v1.LinuxContainerUser{UID: u.UID, GID: u.GID, SupplementalGroups: u.AllGroups()}
 }
 
