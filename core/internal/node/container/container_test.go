@@ -180,6 +180,9 @@ func TestImages(t *testing.T) {
 	for name, exists := range map[string]bool{
 		"nginx": true, "nginx:1.27-alpine": true, "nginx:1.16.1": true, "nginx:1.161": false, "nginx:typo": false, "redis:7-alpine3.20": true,
 		"registry.k8s.io/e2e-test-images/agnhost:2.40": true, "k8s.gcr.io/pause:2.0": true, "ghcr.io/me/app:v1.2.3": true, "me/app@sha256:" + strings.Repeat("a", 64): true,
+		"nginx:1.91": false, "nginx:2.0": false, "nginx:2": false, "nginx:1.9.1": true, "nginx:1.29.4": true, "nginx:1": true, "nginx:1.91-alpine": false, "nginx:alpine3.22": true, "nginx:not-a-version": false, "bitnami/nginx:2": false,
+		"httpd:2.4.66": true, "httpd:3": false, "redis:99": false, "busybox:1.99": false, "busybox:musl": true, "ubuntu:24.04": true, "ubuntu:99.04": false, "debian:buster-slim": true, "debian:99": false, "python:slim": true, "python:4": false, "node:lts-alpine": true, "traefik:v3.1": true, "traefik:v9": false,
+		"curlimages/curl:not-a-version": false, "me/app:doesnotexist": false, "me/app:dont-exist": false, "me/app:wrong": false, "me/app:bad": false, "me/app:nonexistent": false, "me/app:invalid-tag": false, "me/app:99.9": true, "nginxinc/nginx-unprivileged:1.29": true, "nginxinc/nginx-unprivileged:2": false,
 		"ngnix": false, "nginxx": false, "bussybox": false, "postgress:16": false, "docker.io/library/reddis": false, "me/ngnix": true, "myapp": true, "my-app:1": true, "caddy": true, "node": true, "web": true,
 		"no-such-image": false, "registry.invalid/app": false, "me/does-not-exist:v1": false, "invalidator/app": true, "postgres:16": true, "busybox:1.28": true,
 	} {

@@ -73,18 +73,9 @@ func hashOf(s string) uint64 {
 // known is what is known of one repository.
 type known struct {
 	Image
-	tags *regexp.Regexp // tags that exist; nil: any that look like one
+	tags   *regexp.Regexp // tags that exist; nil: any that look like one
+	newest string         // version of which there are tags, those of the next years as well; empty: no version is too new
 }
-
-// Tags that repositories of programs have: a version whose parts are no larger
-// than versions get, with what distribution it is for.
-var (
-	versionTag = regexp.MustCompile(`^(latest|stable|mainline|alpine|bookworm|trixie|edge|rolling|v?\d{1,2}(\.\d{1,2}){0,3}(rc\d+)?)(-(alpine[\d.]*|perl|slim|otel|debian|bookworm|bullseye|trixie|glibc|musl|uclibc|rootless|fpm|management|oraclelinux\d|rc\d?|alpha\d*|beta\d*|\d{1,2}|r\d+))*$`)
-	debianTag  = regexp.MustCompile(`^(latest|stable|unstable|testing|rolling|devel|\d{1,2}(\.\d{1,2})?|bookworm|bullseye|trixie|sid|jammy|noble|focal|bionic)(-slim|-\d{8})?$`)
-)
-
-// wrong matches names that people give to images which are meant not to exist.
-var wrong = regexp.MustCompile(`(?i)(^|[-_./:])(nonexist(ent|ing)?|non-?exist(ent|ing)|no-?such[-a-z]*|does-?not-?exist|doesnt-?exist|not-?exist(s|ing)?|not-?found|invalid|missing|wrong|bad|broken|bogus|fake|typo|oops)([-_./:]|$)`)
 
 const shellEntry = "/bin/sh"
 
@@ -94,30 +85,30 @@ var coreDNSImage = known{Image: Image{Size: 18 << 20, kind: "coredns", Entry: []
 // knownImages by familiar name.
 var knownImages = map[string]known{
 	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
-		Env: []string{"NGINX_VERSION=1.29.4"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome, "/usr/share/nginx/html/50x.html": "<h1>An error occurred.</h1>\n", "/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/default.conf": nginxDefault}}, tags: versionTag},
+		Env: []string{"NGINX_VERSION=1.29.4"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome, "/usr/share/nginx/html/50x.html": "<h1>An error occurred.</h1>\n", "/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/default.conf": nginxDefault}}, tags: versionTag, newest: "1.33"},
 	"bprashanth/nginxhttps": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"httpd": {Image: Image{Size: 58 << 20, Bash: true, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Dir: "/usr/local/apache2",
-		files: map[string]string{"/usr/local/apache2/htdocs/index.html": "<html><body><h1>It works!</h1></body></html>\n"}}, tags: versionTag},
-	"redis":       {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}, tags: versionTag},
-	"memcached":   {Image: Image{Size: 30 << 20, kind: "tcp", Ports: []int{11211}, Argv: []string{"memcached"}}, tags: versionTag},
-	"postgres":    {Image: Image{Size: 160 << 20, kind: "postgres", Ports: []int{5432}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"postgres"}, Bash: true}, tags: versionTag},
-	"mysql":       {Image: Image{Size: 230 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mysqld"}, Bash: true}, tags: versionTag},
-	"mariadb":     {Image: Image{Size: 120 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mariadbd"}, Bash: true}, tags: versionTag},
-	"mongo":       {Image: Image{Size: 260 << 20, kind: "tcp", Ports: []int{27017}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mongod"}, Bash: true}, tags: versionTag},
-	"cassandra":   {Image: Image{Size: 150 << 20, kind: "cassandra", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"cassandra", "-f"}, Bash: true}, tags: versionTag},
-	"rabbitmq":    {Image: Image{Size: 100 << 20, kind: "tcp", Ports: []int{5672, 15672}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"rabbitmq-server"}, Bash: true}, tags: versionTag},
-	"busybox":     {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}, tags: versionTag},
-	"alpine":      {Image: Image{Size: 3 << 20, Argv: []string{shellEntry}}, tags: versionTag},
-	"debian":      {Image: Image{Size: 48 << 20, Argv: []string{"bash"}, Bash: true}, tags: debianTag},
-	"ubuntu":      {Image: Image{Size: 29 << 20, Argv: []string{"/bin/bash"}, Bash: true}, tags: debianTag},
-	"bash":        {Image: Image{Size: 6 << 20, Argv: []string{"bash"}, Bash: true}, tags: versionTag},
-	"perl":        {Image: Image{Size: 350 << 20, Argv: []string{"perl", "-de0"}, Bash: true}, tags: versionTag},
-	"python":      {Image: Image{Size: 380 << 20, Argv: []string{"python3"}, Bash: true}, tags: versionTag},
-	"node":        {Image: Image{Size: 390 << 20, Argv: []string{"node"}, Bash: true}, tags: versionTag},
-	"golang":      {Image: Image{Size: 300 << 20, Argv: []string{"bash"}, Bash: true, Dir: "/go"}, tags: versionTag},
+		files: map[string]string{"/usr/local/apache2/htdocs/index.html": "<html><body><h1>It works!</h1></body></html>\n"}}, tags: versionTag, newest: "2.4"},
+	"redis":       {Image: Image{Size: 52 << 20, kind: "redis", Ports: []int{6379}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"redis-server"}, Dir: "/data", Bash: true}, tags: versionTag, newest: "9"},
+	"memcached":   {Image: Image{Size: 30 << 20, kind: "tcp", Ports: []int{11211}, Argv: []string{"memcached"}}, tags: versionTag, newest: "1.8"},
+	"postgres":    {Image: Image{Size: 160 << 20, kind: "postgres", Ports: []int{5432}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"postgres"}, Bash: true}, tags: versionTag, newest: "20"},
+	"mysql":       {Image: Image{Size: 230 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mysqld"}, Bash: true}, tags: versionTag, newest: "10"},
+	"mariadb":     {Image: Image{Size: 120 << 20, kind: "mysql", Ports: []int{3306}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mariadbd"}, Bash: true}, tags: versionTag, newest: "13"},
+	"mongo":       {Image: Image{Size: 260 << 20, kind: "tcp", Ports: []int{27017}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"mongod"}, Bash: true}, tags: versionTag, newest: "9"},
+	"cassandra":   {Image: Image{Size: 150 << 20, kind: "cassandra", Ports: []int{cassandraGossip, cassandraJMX, cassandraCQL}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"cassandra", "-f"}, Bash: true}, tags: versionTag, newest: "6"},
+	"rabbitmq":    {Image: Image{Size: 100 << 20, kind: "tcp", Ports: []int{5672, 15672}, Entry: []string{"docker-entrypoint.sh"}, Argv: []string{"rabbitmq-server"}, Bash: true}, tags: versionTag, newest: "5"},
+	"busybox":     {Image: Image{Size: 2 << 20, Argv: []string{"sh"}}, tags: versionTag, newest: "1.39"},
+	"alpine":      {Image: Image{Size: 3 << 20, Argv: []string{shellEntry}}, tags: versionTag, newest: "3.26"},
+	"debian":      {Image: Image{Size: 48 << 20, Argv: []string{"bash"}, Bash: true}, tags: debianTag, newest: "14"},
+	"ubuntu":      {Image: Image{Size: 29 << 20, Argv: []string{"/bin/bash"}, Bash: true}, tags: debianTag, newest: "27.10"},
+	"bash":        {Image: Image{Size: 6 << 20, Argv: []string{"bash"}, Bash: true}, tags: versionTag, newest: "5.5"},
+	"perl":        {Image: Image{Size: 350 << 20, Argv: []string{"perl", "-de0"}, Bash: true}, tags: versionTag, newest: "5.46"},
+	"python":      {Image: Image{Size: 380 << 20, Argv: []string{"python3"}, Bash: true}, tags: versionTag, newest: "3.16"},
+	"node":        {Image: Image{Size: 390 << 20, Argv: []string{"node"}, Bash: true}, tags: versionTag, newest: "28"},
+	"golang":      {Image: Image{Size: 300 << 20, Argv: []string{"bash"}, Bash: true, Dir: "/go"}, tags: versionTag, newest: "1.28"},
 	"hello-world": {Image: Image{Size: 13 << 10, kind: "hello-world", Argv: []string{"/hello"}, Bare: true}},
-	"traefik":     {Image: Image{Size: 50 << 20, kind: "http", Ports: []int{80, 8080}, Argv: []string{"traefik"}}, tags: versionTag},
-	"haproxy":     {Image: Image{Size: 40 << 20, kind: "http", Ports: []int{80}, Argv: []string{"haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"}}, tags: versionTag},
+	"traefik":     {Image: Image{Size: 50 << 20, kind: "http", Ports: []int{80, 8080}, Argv: []string{"traefik"}}, tags: versionTag, newest: "4"},
+	"haproxy":     {Image: Image{Size: 40 << 20, kind: "http", Ports: []int{80}, Argv: []string{"haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"}}, tags: versionTag, newest: "3.6"},
 
 	"curlimages/curl":                                 {Image: Image{Size: 9 << 20, Entry: []string{"/entrypoint.sh"}, Argv: []string{"curl"}}},
 	"hashicorp/http-echo":                             {Image: Image{Size: 5 << 20, kind: "http-echo", Ports: []int{5678}, Entry: []string{"/http-echo"}, Bare: true}},
@@ -126,7 +117,7 @@ var knownImages = map[string]known{
 	"polinux/stress":                                  {Image: Image{Size: 4 << 20, Argv: []string{"stress"}}},
 	"vish/stress":                                     {Image: Image{Size: 2 << 20, Entry: []string{"stress"}}},
 	"fluent/fluentd":                                  {Image: Image{Size: 20 << 20, kind: "tcp", Ports: []int{24224}, Argv: []string{"fluentd"}}},
-	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
+	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}, tags: versionTag, newest: "1.33"},
 	"registry.k8s.io/pause":                           {Image: Image{Size: 300 << 10, kind: "pause", Argv: []string{"/pause"}, Bare: true}},
 	"registry.k8s.io/echoserver":                      {Image: Image{Size: 40 << 20, kind: "echoserver", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true}},
 	"registry.k8s.io/hpa-example":                     {Image: Image{Size: 180 << 20, kind: "hpa-example", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Bash: true}},
@@ -203,7 +194,7 @@ func Resolve(name string) (Image, error) {
 	switch {
 	case strings.HasSuffix(domain, ".invalid"):
 		return Image{}, PullError{fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: failed to do request: Head %q: dial tcp: lookup %s: no such host", image.Name, image.Name, "https://"+domain+"/v2/"+reference.Path(ref)+"/manifests/"+tag, domain)}
-	case isKnown && tag != "" && (have.tags != nil && !have.tags.MatchString(tag) || wrong.MatchString(":"+tag)):
+	case isKnown && tag != "" && (!have.has(tag)):
 		return Image{}, PullError{fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image.Name, image.Name, image.Name)}
 	case !isKnown && (wrong.MatchString(familiar) || wrong.MatchString(":"+tag) || misspelt(lookup)):
 		if domain == "docker.io" {
