@@ -94,6 +94,7 @@ func tryRunWith(t *testing.T, change func(*Config), name string, argv ...string)
 	config := Config{
 		Clock: b.clock, Image: image, Argv: argv, Hostname: "box", IP: "10.0.0.9", Env: []string{"COLOR=blue"},
 		Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, Go: running.Go, OnExit: func(code int) { b.ended <- code },
+		Capabilities: Capabilities(false, nil, nil),
 	}
 	change(&config)
 	b.Container, err = Start(ctx, config)

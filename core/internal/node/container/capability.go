@@ -11,6 +11,9 @@ const (
 	allCapabilities     uint64 = 1<<41 - 1
 )
 
+// capChown lets root give files away.
+const capChown uint64 = 1
+
 // Capabilities returns what a container may do, a bit for each of the kernel's
 // capabilities: those of the default, with some added and some dropped, which may be
 // "ALL". A privileged container has them all. Names that the kernel does not know are

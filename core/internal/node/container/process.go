@@ -162,7 +162,7 @@ func Start(ctx context.Context, cfg Config) (*Container, error) {
 	}
 	c.tree = sync.OnceValue(func() *Tree {
 		t := cfg.Files()
-		t.user = cfg.User
+		t.user, t.lacks = cfg.User, allCapabilities&^cfg.Capabilities
 		c.kernel(t)
 		c.made.Store(t)
 		t.stdout, t.stderr = c.Log.Writer(Stdout), c.Log.Writer(Stderr)

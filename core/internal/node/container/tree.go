@@ -23,6 +23,7 @@ type Tree struct {
 	frozen   bool           // the root file system is read-only
 	mounts   []mounted      // in their order
 	user     User           // as whom the container's processes run
+	lacks    uint64         // capabilities that root does not have here
 	stdout   io.Writer      // what /dev/stdout and /dev/stderr reach
 	stderr   io.Writer
 	outputs  *File  // both, as /proc/1/fd
@@ -33,13 +34,14 @@ type Tree struct {
 // NewTree returns a tree with the folders and devices that every image has.
 func (d *Disk) NewTree() *Tree {
 	t := &Tree{disk: d, root: d.NewDir(0o755), readOnly: map[*File]bool{}, stdout: io.Discard, stderr: io.Discard}
-	for _, dir := range []string{"bin", "dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "sys/fs/cgroup", "tmp", "usr/bin", "usr/share", "var/log", "var/run"} {
+	for _, dir := range []string{"bin", "dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "sys/fs/cgroup", "tmp", "usr/bin", "usr/share", "var/log"} {
 		d.Sub(t.root, dir)
 	}
 	d.Sub(t.root, "tmp").mode = fs.ModeDir | fs.ModeSticky | 0o777
 	d.Sub(t.root, "root").mode = fs.ModeDir | 0o700
 	dev := d.Sub(t.root, "dev")
 	now := d.clock.Now()
+	d.Sub(t.root, "var").entries["run"] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "/run"}
 	for name, kind := range map[string]device{"null": devNull, "zero": devZero, "random": devRandom, "urandom": devRandom, "stdout": devStdout, "stderr": devStderr} {
 		dev.entries[name] = &File{mode: fs.ModeDevice | fs.ModeCharDevice | 0o666, changed: now, device: kind}
 	}
@@ -67,15 +69,19 @@ func (t *Tree) Within(p string) (*Tree, error) {
 // Root is the directory at the top.
 func (t *Tree) Root() *File { return t.root }
 
-// Mount hangs a file or directory into the tree, over what may be there.
+// Mount hangs a file or directory into the tree, over what may be there: where a link leads, over what is there.
 func (t *Tree) Mount(at string, f *File, readOnly bool) {
-	parent := t.disk.Sub(t.root, path.Dir(clean(at)))
+	to := clean(at)
+	if link, mode := t.disk.Find(t.root, to); mode&fs.ModeSymlink != 0 && path.IsAbs(link.target) {
+		to = clean(link.target)
+	}
+	parent := t.disk.Sub(t.root, path.Dir(to))
 	t.disk.mu.Lock()
 	defer t.disk.mu.Unlock()
 	if parent == nil || parent.entries == nil {
 		return
 	}
-	if name := path.Base(clean(at)); name == "/" {
+	if name := path.Base(to); name == "/" {
 		t.root = f
 	} else {
 		parent.entries[name] = f

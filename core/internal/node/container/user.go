@@ -139,10 +139,10 @@ func (t *Tree) Chmod(p string, mode fs.FileMode) error {
 }
 
 // Chown gives the file at p to a user and a group; -1 leaves what is there. It fails
-// with EPERM for all but root, and who gives a file of his own to a group of his.
+// with EPERM for all but root who has the capability, and who gives a file of his own to a group of his.
 func (t *Tree) Chown(p string, uid, gid int64) error {
 	return t.alter("chown", p, func(f *File) error {
-		if !t.user.isRoot() && (uid != -1 && uid != f.uid || !t.user.owns(f) || gid != -1 && !t.user.in(gid)) {
+		if (!t.user.isRoot() || t.lacks&capChown != 0) && (uid != -1 && uid != f.uid || !t.user.owns(f) || gid != -1 && !t.user.in(gid)) {
 			return syscall.EPERM
 		}
 		if uid != -1 {

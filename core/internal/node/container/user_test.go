@@ -3,6 +3,7 @@ package container
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 	"testing"
 
 	"github.com/kubetab/kubetab/core/clock"
@@ -200,5 +201,34 @@ func TestChroot(t *testing.T) {
 	}
 	if got := runAs(t, User{UID: 1000}, "busybox", "chroot", "/tmp", "ls").output(); got != "chroot: can't change root directory to '/tmp': Operation not permitted\n" {
 		t.Errorf("as a user: %q", got)
+	}
+}
+
+// Root without the capability gives no file away, and goes on doing what it needs none for.
+func TestChownTakesACapability(t *testing.T) {
+	for may, want := range map[uint64]string{defaultCapabilities: "1000\n", 0: "chown: /f: Operation not permitted\n0\n"} {
+		b, err := tryRunWith(t, func(c *Config) { c.Capabilities = may }, "busybox", "sh", "-c", "touch /f; chown 1000 /f; chmod 600 /f; chown root /root; stat -c %u /f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.output(); got != want {
+			t.Errorf("capabilities %x: %q", may, got)
+		}
+	}
+}
+
+// /var/run is a link to /run, for what is mounted there as well.
+func TestRunIsOneFolder(t *testing.T) {
+	tree := NewDisk(clock.New(nil), 0).NewTree()
+	tree.Mount("/var/run", tree.disk.NewDir(0o777), false)
+	tree.Mount("/var/run/secrets", tree.disk.NewDir(0o755), true)
+	if err := tree.WriteFile("/run/a.pid", []byte("1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := tree.ReadFile("/var/run/a.pid"); string(data) != "1" || err != nil {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := tree.WriteFile("/run/secrets/a", nil, 0o644); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("to what is mounted read-only: %v", err)
 	}
 }
