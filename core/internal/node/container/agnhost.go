@@ -340,7 +340,7 @@ func (a agnhost) end(after time.Duration, code int) {
 func (a agnhost) testWebserver(args []string) (*Server, error) {
 	port := a.flags.Int("port", 80, "")
 	err := a.flags.Parse(args)
-	return &Server{Ports: listen(a.c.site("/", ""), *port)}, err
+	return &Server{Ports: listen(a.c.site("/", "", a.c.access), *port)}, err
 }
 
 // liveness is healthy for ten seconds, and then no longer.

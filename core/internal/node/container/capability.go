@@ -11,8 +11,12 @@ const (
 	allCapabilities     uint64 = 1<<41 - 1
 )
 
-// capChown lets root give files away.
-const capChown uint64 = 1
+// What root may do by capabilities: give files away, and become another group and user.
+const (
+	capChown  uint64 = 1 << 0
+	capSetgid uint64 = 1 << 6
+	capSetuid uint64 = 1 << 7
+)
 
 // Capabilities returns what a container may do, a bit for each of the kernel's
 // capabilities: those of the default, with some added and some dropped, which may be

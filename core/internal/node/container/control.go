@@ -117,7 +117,7 @@ func nginxControl(k *call) int {
 func nginxTest(k *call, conf string, dump, quiet bool) int {
 	text, err := k.Files.ReadFile(conf)
 	if err == nil {
-		if _, err = k.session.c.root().nginxListeners(nil); err != nil {
+		if err = k.session.c.root().newNginx(nil).test(); err != nil {
 			fmt.Fprintf(k.Stderr, "nginx: [emerg] %v\n", err)
 		}
 	} else {
@@ -161,7 +161,7 @@ func nginxSignal(k *call, conf, name string) int {
 	c := k.session.c.root()
 	at := fmt.Sprintf("%s [notice] %d#%d: signal process started\n", c.stamp(nginxTime), c.number(k.process), c.number(k.process))
 	if signal == "HUP" {
-		if _, err := c.nginxListeners(nil); err != nil {
+		if err := c.newNginx(nil).test(); err != nil {
 			return nginxTest(k, conf, false, true)
 		}
 	}
@@ -173,42 +173,41 @@ func nginxSignal(k *call, conf, name string) int {
 	return 0
 }
 
-// reload has the servers listen as their configuration says by now. One that is wrong
-// changes nothing.
-func (c *Container) reload() {
+// nginxes are the servers of that name that run.
+func (c *Container) nginxes() []*Server {
 	c.mu.Lock()
-	servers := slices.Clone(c.servers)
-	c.mu.Unlock()
-	for _, s := range servers {
-		if s.reload == nil {
-			continue
-		}
-		if ports, err := s.reload(); err == nil {
-			c.mu.Lock()
-			s.Ports = ports
-			c.mu.Unlock()
-		}
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.servers), func(s *Server) bool { return s.nginx == nil })
+}
+
+// reload has the server listen and log as its configuration says by now. One that is wrong changes nothing.
+func (c *Container) reload(s *Server) {
+	if ports, err := s.nginx.configure(); err == nil {
+		c.mu.Lock()
+		s.Ports = ports
+		c.mu.Unlock()
 	}
 }
 
-// tellSignal writes to the log what nginx says of a signal.
+// tellSignal has nginx do what a signal asks for, and write to its log what it says of it.
 func (c *Container) tellSignal(name string) {
-	var lines []string
-	switch name {
-	case "HUP":
-		c.reload()
-		lines = []string{"signal 1 (SIGHUP) received, reconfiguring", "reconfiguring", "start worker processes"}
-	case "QUIT":
-		lines = []string{"signal 3 (SIGQUIT) received, shutting down", "exit"}
-	case "TERM":
-		lines = []string{"signal 15 (SIGTERM) received, exiting", "exit"}
-	case "INT":
-		lines = []string{"signal 2 (SIGINT) received, exiting", "exit"}
-	case "USR1":
-		lines = []string{"signal 10 (SIGUSR1) received, reopening logs", "reopening logs"}
-	}
-	for _, line := range lines {
-		_, _ = io.WriteString(c.Log.Writer(Stderr), c.stamp(nginxTime)+" [notice] 1#1: "+line+"\n") // the log takes all
+	lines := map[string][]string{
+		"HUP":  {"signal 1 (SIGHUP) received, reconfiguring", "reconfiguring", "start worker processes"},
+		"QUIT": {"signal 3 (SIGQUIT) received, shutting down", "exit"},
+		"TERM": {"signal 15 (SIGTERM) received, exiting", "exit"},
+		"INT":  {"signal 2 (SIGINT) received, exiting", "exit"},
+		"USR1": {"signal 10 (SIGUSR1) received, reopening logs", "reopening logs"},
+	}[name]
+	for _, s := range c.root().nginxes() {
+		switch name {
+		case "HUP":
+			c.root().reload(s)
+		case "USR1":
+			s.nginx.logs.reopen()
+		}
+		for _, line := range lines {
+			s.nginx.note("notice", line)
+		}
 	}
 }
 

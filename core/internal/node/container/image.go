@@ -85,7 +85,7 @@ var coreDNSImage = known{Image: Image{Size: 18 << 20, kind: "coredns", Entry: []
 // knownImages by familiar name.
 var knownImages = map[string]known{
 	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
-		Env: []string{"NGINX_VERSION=1.29.4"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome, "/usr/share/nginx/html/50x.html": "<h1>An error occurred.</h1>\n", "/etc/nginx/nginx.conf": nginxConf, "/etc/nginx/conf.d/default.conf": nginxDefault}}, tags: versionTag, newest: "1.33"},
+		Env: []string{"NGINX_VERSION=1.29.4"}, files: nginxFiles}, tags: versionTag, newest: "1.33"},
 	"bprashanth/nginxhttps": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Argv: []string{"nginx", "-g", "daemon off;"}, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}},
 	"httpd": {Image: Image{Size: 58 << 20, Bash: true, kind: "httpd", Ports: []int{80}, Argv: []string{"httpd-foreground"}, Dir: "/usr/local/apache2",
 		files: map[string]string{"/usr/local/apache2/htdocs/index.html": "<html><body><h1>It works!</h1></body></html>\n"}}, tags: versionTag, newest: "2.4"},
@@ -117,7 +117,7 @@ var knownImages = map[string]known{
 	"polinux/stress":                                  {Image: Image{Size: 4 << 20, Argv: []string{"stress"}}},
 	"vish/stress":                                     {Image: Image{Size: 2 << 20, Entry: []string{"stress"}}},
 	"fluent/fluentd":                                  {Image: Image{Size: 20 << 20, kind: "tcp", Ports: []int{24224}, Argv: []string{"fluentd"}}},
-	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: map[string]string{"/usr/share/nginx/html/index.html": nginxWelcome}}, tags: versionTag, newest: "1.33"},
+	"nginxinc/nginx-unprivileged":                     {Image: Image{Size: 72 << 20, kind: "nginx", Ports: []int{8080}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true, files: unprivilegedFiles}, tags: versionTag, newest: "1.33"},
 	"registry.k8s.io/pause":                           {Image: Image{Size: 300 << 10, kind: "pause", Argv: []string{"/pause"}, Bare: true}},
 	"registry.k8s.io/echoserver":                      {Image: Image{Size: 40 << 20, kind: "echoserver", Ports: []int{8080}, Argv: []string{"nginx", "-g", "daemon off;"}, Bash: true}},
 	"registry.k8s.io/hpa-example":                     {Image: Image{Size: 180 << 20, kind: "hpa-example", Ports: []int{80}, Argv: []string{"apache2-foreground"}, Bash: true}},
@@ -265,18 +265,15 @@ func (i Image) Tree(d *Disk) *Tree {
 		release = "PRETTY_NAME=\"Ubuntu 24.04.3 LTS\"\nNAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nVERSION=\"24.04.3 LTS (Noble Numbat)\"\nVERSION_CODENAME=noble\nID=ubuntu\nID_LIKE=debian\n"
 	}
 	users, groups := i.accounts()
+	if i.kind == "nginx" {
+		i.nginxFolders(t)
+	}
 	_ = t.WriteFile("/etc/passwd", []byte(users), 0o644)
 	_ = t.WriteFile("/etc/group", []byte(groups), 0o644)
 	_ = t.WriteFile("/etc/os-release", []byte(release), 0o644)
 	i.install(t)
 	return t
 }
-
-const (
-	nginxWelcome = "<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n<body>\n<h1>Welcome to nginx!</h1>\n<p>If you see this page, the nginx web server is successfully installed and\nworking. Further configuration is required.</p>\n\n<p><em>Thank you for using nginx.</em></p>\n</body>\n</html>\n"
-	nginxConf    = "user  nginx;\nworker_processes  auto;\nevents { worker_connections  1024; }\nhttp {\n    include /etc/nginx/mime.types;\n    include /etc/nginx/conf.d/*.conf;\n}\n"
-	nginxDefault = "server {\n    listen       80;\n    server_name  localhost;\n    location / {\n        root   /usr/share/nginx/html;\n        index  index.html index.htm;\n    }\n}\n"
-)
 
 // helloFrontend is the configuration of that image: it asks the Service hello.
 const helloFrontend = "server {\n    listen 80;\n    location / {\n        proxy_pass http://hello;\n    }\n}\n"

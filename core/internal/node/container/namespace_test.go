@@ -25,7 +25,7 @@ func TestSharedNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := &box{clock: now, ended: make(chan int, 1)}
-		b.Container, err = Start(ctx, Config{Clock: now, Image: image, Argv: argv, Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, Processes: shared, Place: place, Go: running.Go, OnExit: func(code int) { b.ended <- code }})
+		b.Container, err = Start(ctx, Config{Clock: now, Image: image, Argv: argv, Files: func() *Tree { return image.Tree(disk) }, Network: alone{}, Processes: shared, Place: place, Capabilities: Capabilities(false, nil, nil), Go: running.Go, OnExit: func(code int) { b.ended <- code }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestSharedNamespace(t *testing.T) {
 			t.Errorf("ps shows %q, and not %q", got, want)
 		}
 	}
-	if got, _ := shell.exec(t, "head", "-n", "1", "/proc/8/root/etc/nginx/nginx.conf"); got != "user  nginx;\n" {
+	if got, _ := shell.exec(t, "head", "-n", "2", "/proc/8/root/etc/nginx/nginx.conf"); got != "\nuser  nginx;\n" {
 		t.Errorf("the other's file: %q", got)
 	}
 	if got, code := shell.exec(t, "kill", "-HUP", "8"); got != "" || code != 0 || !nginx.Running() || !strings.Contains(nginx.Log.Tail(9, 1000), "reconfiguring") {

@@ -8,78 +8,84 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 const nginxRoot = "/usr/share/nginx/html"
 
-// nginx is the server of a configuration: server blocks with what listens, locations, return, proxy_pass, root, alias and
-// try_files. Other directives are read and have no effect. A container without a configuration has ports.
-func (c *Container) nginx(args []string, ports []int, byEntrypoint bool) *Server {
-	listeners, err := c.nginxListeners(ports)
-	if err != nil {
-		return &Server{ExitsAtOnce: true, ExitCode: 1, Errors: true, Lines: []string{c.stamp(nginxTime) + " [emerg] 1#1: " + err.Error(), "nginx: [emerg] " + err.Error()}}
-	}
-	lines := []string{c.stamp(nginxTime) + " [notice] 1#1: " + c.nginxSoftware(), c.stamp(nginxTime) + " [notice] 1#1: start worker processes"}
-	if byEntrypoint {
-		lines = append([]string{"/docker-entrypoint.sh: Configuration complete; ready for start up"}, lines...)
-	}
-	s := &Server{Lines: lines, Errors: true, Daemon: !c.staysInForeground(args), Ports: listeners}
-	s.reload = func() (map[int]Listener, error) { return c.nginxListeners(ports) }
-	return s
+// nginx is the server of a configuration: server blocks with what listens, locations, return, proxy_pass, root, alias,
+// try_files and logs. Other directives are read and have no effect. A container without a configuration has ports.
+type nginx struct {
+	c        *Container
+	ports    []int
+	logs     *nginxLogs
+	requests atomic.Int64 // that the error log has told of
+}
+
+func (c *Container) newNginx(ports []int) *nginx {
+	return &nginx{c: c, ports: ports, logs: &nginxLogs{c: c}}
 }
 
 // nginxSoftware is what nginx calls itself.
 func (c *Container) nginxSoftware() string { return "nginx/" + c.root().cfg.Image.version() }
 
-// nginxListeners reads the configuration. The error is in nginx's words.
-func (c *Container) nginxListeners(ports []int) (map[int]Listener, error) {
-	if len(ports) == 0 {
-		ports = []int{80}
-	}
-	standard := listen(c.site(nginxRoot, c.nginxSoftware()), ports...)
-	t := c.tree()
-	var all []directive
+// read returns the directives of the configuration, nil if there is none. The error is in nginx's words.
+func (n *nginx) read() (all []directive, err error) {
+	t := n.c.tree()
 	left := nginxBytes
-	if _, err := t.Stat(nginxFile, true); err == nil {
-		if all, err = readNginx(t, nginxFile, nginxDepth, &left); err != nil {
-			return nil, err
-		}
-		if find(all, "events").name == "" {
-			return nil, fmt.Errorf("no %q section in configuration", "events")
-		}
-	} else {
+	if _, err := t.Stat(nginxFile, true); err != nil {
 		p := &nginxParser{tree: t, left: &left, file: nginxFile}
 		some, err := p.include("/etc/nginx/conf.d/*.conf", nginxDepth)
 		if err != nil || len(some) == 0 {
-			return standard, err
+			return nil, err
 		}
-		all = []directive{{name: "http", block: some}}
+		return []directive{{name: "http", block: some}}, nil
+	}
+	if all, err = readNginx(t, nginxFile, nginxDepth, &left); err != nil {
+		return nil, err
+	}
+	if find(all, "events").name == "" {
+		return nil, fmt.Errorf("no %q section in configuration", "events")
+	}
+	return all, nil
+}
+
+// listeners returns what answers where a configuration says.
+func (n *nginx) listeners(all []directive) (map[int]Listener, error) {
+	if all == nil {
+		http := []directive{{name: "log_format", args: []string{"main", nginxMain}}, {name: "access_log", args: []string{"", "main"}}}
+		return listen(&nginxPort{servers: []*nginxBlock{{nginx: n, http: http}}}, n.ports...), nil
 	}
 	served := map[int]*nginxPort{}
-	listeners := map[int]Listener{}
-	for _, d := range find(all, "http").block {
+	http := find(all, "http").block
+	for _, d := range http {
 		if d.name != "server" {
 			continue
 		}
-		if err := c.nginxServer(d, served); err != nil {
+		if err := n.server(d, &nginxBlock{nginx: n, main: all, http: http, block: d.block}, served); err != nil {
 			return nil, err
 		}
 	}
+	listeners := map[int]Listener{}
 	for number, p := range served {
 		listeners[number] = Listener{HTTP: p, TLS: p.certificate}
 	}
 	return listeners, nil
 }
 
-// nginxServer adds a server block to the ports that it listens on.
-func (c *Container) nginxServer(d directive, ports map[int]*nginxPort) error {
-	s := &nginxBlock{c: c, block: d.block}
+// server adds a server block to the ports that it listens on.
+func (n *nginx) server(d directive, s *nginxBlock, ports map[int]*nginxPort) error {
+	secure := find(d.block, "ssl")
+	if secure.name != "" && isAfter(n.c.cfg.Image.version(), "1.24") { // which was the last to know it
+		return fmt.Errorf("unknown directive %q in %s", secure.name, secure.at())
+	}
 	listens := slices.DeleteFunc(slices.Clone(d.block), func(d directive) bool { return d.name != "listen" })
 	if len(listens) == 0 {
 		listens = []directive{{name: "listen", args: []string{"80"}}}
@@ -103,18 +109,35 @@ func (c *Container) nginxServer(d directive, ports map[int]*nginxPort) error {
 		} else {
 			p.servers = append(p.servers, s)
 		}
-		if !slices.Contains(l.args, "ssl") || p.certificate != nil {
+		if !slices.Contains(l.args, "ssl") && secure.arg() != "on" || p.certificate != nil {
 			continue
 		}
-		file, key := find(d.block, "ssl_certificate").arg(), find(d.block, "ssl_certificate_key").arg()
-		if file == "" {
-			return fmt.Errorf("no %q is defined for the %q directive in %s", "ssl_certificate", "listen ... ssl", nginxFile)
-		}
-		if p.certificate, err = c.certificate(file, key); err != nil {
-			return fmt.Errorf("cannot load certificate %q: BIO_new_file() failed (SSL: error:80000002:system library::No such file or directory:calling fopen(%s, r))", file, file)
+		if p.certificate, err = n.certificate(d, s.http, l); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// certificate is that of a server block that listens with TLS.
+func (n *nginx) certificate(d directive, http []directive, l directive) (*tls.Certificate, error) {
+	of := func(name string) string {
+		for _, b := range [][]directive{d.block, http} {
+			if found := find(b, name); found.name != "" {
+				return coreutils.Absolute("/etc/nginx", found.arg())
+			}
+		}
+		return ""
+	}
+	file, key := of("ssl_certificate"), of("ssl_certificate_key")
+	if file == "" {
+		return nil, fmt.Errorf("no %q is defined for the %q directive in %s", "ssl_certificate", "listen ... ssl", l.at())
+	}
+	certificate, err := n.c.certificate(file, key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot load certificate %q: BIO_new_file() failed (SSL: error:80000002:system library::No such file or directory:calling fopen(%s, r) error:10000080:BIO routines::no such file)", file, file)
+	}
+	return certificate, nil
 }
 
 // nginxPort is what answers on a port: the server of the name that a client asks for, or the first.
@@ -139,8 +162,8 @@ func (p *nginxPort) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // nginxBlock is a server block.
 type nginxBlock struct {
-	c     *Container
-	block []directive
+	*nginx
+	main, http, block []directive // all directives, those of http and its own
 }
 
 func (s *nginxBlock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -198,11 +221,11 @@ func (s *nginxBlock) answer(w http.ResponseWriter, r *http.Request, depth int) {
 		return
 	}
 	if d := find(block, "proxy_pass"); d.name != "" {
-		s.pass(w, r, d.arg(), prefix)
+		s.pass(w, r, block, d.arg(), prefix)
 		return
 	}
 	if find(block, "stub_status").name != "" {
-		s.log(w, r, http.StatusOK, "text/plain", "Active connections: 1 \nserver accepts handled requests\n 1 1 1 \nReading: 0 Writing: 1 Waiting: 0 \n")
+		s.log(w, r, block, http.StatusOK, "text/plain", "Active connections: 1 \nserver accepts handled requests\n 1 1 1 \nReading: 0 Writing: 1 Waiting: 0 \n")
 		return
 	}
 	root := nginxRoot
@@ -215,7 +238,7 @@ func (s *nginxBlock) answer(w http.ResponseWriter, r *http.Request, depth int) {
 		}
 	}
 	if d := find(block, "try_files"); len(d.args) > 1 && depth > 0 {
-		if s.try(w, r, root, d.args, depth) {
+		if s.try(w, r, root, block, d.args, depth) {
 			return
 		}
 	}
@@ -223,16 +246,26 @@ func (s *nginxBlock) answer(w http.ResponseWriter, r *http.Request, depth int) {
 		root = d.arg()
 		r = moved(r, "/"+strings.TrimPrefix(r.URL.Path, prefix))
 	}
-	s.c.site(root, s.c.nginxSoftware()).ServeHTTP(w, r)
+	s.files(root, block).ServeHTTP(w, r)
+}
+
+// files answers with the files of a folder, and logs as the block says.
+func (s *nginxBlock) files(root string, block []directive) http.Handler {
+	return s.c.site(root, s.c.nginxSoftware(), func(r *http.Request, served served) {
+		if served.err != nil {
+			s.missing(r, block, served.file, served.err)
+		}
+		s.access(r, block, served.status, served.size)
+	})
 }
 
 // try looks for the files of try_files. It reports whether it has answered; the request is for the file that is there if not.
-func (s *nginxBlock) try(w http.ResponseWriter, r *http.Request, root string, names []string, depth int) bool {
+func (s *nginxBlock) try(w http.ResponseWriter, r *http.Request, root string, block []directive, names []string, depth int) bool {
 	for _, name := range names[:len(names)-1] {
 		name = s.expand(name, r)
 		info, err := s.c.tree().Stat(path.Join(root, name), true)
 		if err == nil && info.IsDir() == strings.HasSuffix(name, "/") {
-			s.c.site(root, s.c.nginxSoftware()).ServeHTTP(w, moved(r, name))
+			s.files(root, block).ServeHTTP(w, moved(r, name))
 			return true
 		}
 	}
@@ -242,7 +275,7 @@ func (s *nginxBlock) try(w http.ResponseWriter, r *http.Request, root string, na
 		if err != nil || status < 100 || status > 999 {
 			status = http.StatusNotFound
 		}
-		s.log(w, r, status, "text/html", s.page(status))
+		s.log(w, r, block, status, "text/html", s.page(status))
 		return true
 	}
 	s.answer(w, moved(r, last), depth-1)
@@ -252,8 +285,12 @@ func (s *nginxBlock) try(w http.ResponseWriter, r *http.Request, root string, na
 // moved is a request for another path.
 func moved(r *http.Request, to string) *http.Request {
 	to, _, _ = strings.Cut(to, "?")
+	asked := r.URL.RequestURI()
 	r = r.Clone(r.Context())
 	r.URL.Path = to
+	if !strings.HasPrefix(r.RequestURI, "/") { // which is for the log
+		r.RequestURI = asked
+	}
 	return r
 }
 
@@ -283,23 +320,23 @@ func (s *nginxBlock) give(w http.ResponseWriter, r *http.Request, block []direct
 	case text == "" && status >= 400:
 		text, kind = s.page(status), "text/html"
 	}
-	s.log(w, r, status, kind, text)
+	s.log(w, r, block, status, kind, text)
 }
 
 // nginxHops is the key for how many servers have passed a request on.
 type nginxHops struct{}
 
 // pass asks another server.
-func (s *nginxBlock) pass(w http.ResponseWriter, r *http.Request, to, prefix string) {
+func (s *nginxBlock) pass(w http.ResponseWriter, r *http.Request, block []directive, to, prefix string) {
 	to = s.expand(to, r)
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" {
-		s.log(w, r, http.StatusInternalServerError, "text/html", s.page(http.StatusInternalServerError))
+		s.log(w, r, block, http.StatusInternalServerError, "text/html", s.page(http.StatusInternalServerError))
 		return
 	}
 	hops, _ := r.Context().Value(nginxHops{}).(int)
 	if hops == nginxDepth { // to itself, over and over
-		s.log(w, r, http.StatusInternalServerError, "text/html", s.page(http.StatusInternalServerError))
+		s.log(w, r, block, http.StatusInternalServerError, "text/html", s.page(http.StatusInternalServerError))
 		return
 	}
 	out := r.Clone(context.WithValue(r.Context(), nginxHops{}, hops+1))
@@ -310,7 +347,7 @@ func (s *nginxBlock) pass(w http.ResponseWriter, r *http.Request, to, prefix str
 	out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = u.Scheme, u.Host, u.Host, ""
 	response, err := s.c.cfg.Network.RoundTrip(out)
 	if err != nil {
-		s.log(w, r, http.StatusBadGateway, "text/html", s.page(http.StatusBadGateway))
+		s.log(w, r, block, http.StatusBadGateway, "text/html", s.page(http.StatusBadGateway))
 		return
 	}
 	defer response.Body.Close()
@@ -320,11 +357,11 @@ func (s *nginxBlock) pass(w http.ResponseWriter, r *http.Request, to, prefix str
 	w.Header().Set("Server", s.c.nginxSoftware())
 	w.WriteHeader(response.StatusCode)
 	n, _ := io.Copy(w, response.Body) // fails when the client is gone
-	s.c.access(r, response.StatusCode, int(n))
+	s.access(r, block, response.StatusCode, int(n))
 }
 
 // log answers, and writes it to the log.
-func (s *nginxBlock) log(w http.ResponseWriter, r *http.Request, status int, kind, text string) {
+func (s *nginxBlock) log(w http.ResponseWriter, r *http.Request, block []directive, status int, kind, text string) {
 	w.Header().Set("Server", s.c.nginxSoftware())
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
@@ -332,48 +369,7 @@ func (s *nginxBlock) log(w http.ResponseWriter, r *http.Request, status int, kin
 	if r.Method != http.MethodHead {
 		_, _ = io.WriteString(w, text)
 	}
-	s.c.access(r, status, len(text))
-}
-
-// expand replaces variables.
-func (s *nginxBlock) expand(text string, r *http.Request) string {
-	return os.Expand(text, func(name string) string {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		from, _, _ := net.SplitHostPort(r.RemoteAddr)
-		scheme := "http"
-		if r.TLS != nil {
-			scheme = "https"
-		}
-		switch name {
-		case "hostname":
-			return s.c.cfg.Hostname
-		case "host":
-			return host
-		case "http_host":
-			return r.Host
-		case "uri", "document_uri":
-			return r.URL.Path
-		case "request_uri":
-			return r.URL.RequestURI()
-		case "args", "query_string":
-			return r.URL.RawQuery
-		case "request_method":
-			return r.Method
-		case "remote_addr":
-			return from
-		case "server_addr":
-			return s.c.cfg.IP
-		case "scheme":
-			return scheme
-		}
-		if header, ok := strings.CutPrefix(name, "http_"); ok {
-			return r.Header.Get(strings.ReplaceAll(header, "_", "-"))
-		}
-		return ""
-	})
+	s.access(r, block, status, len(text))
 }
 
 // page is what nginx shows for a status.

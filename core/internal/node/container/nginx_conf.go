@@ -3,6 +3,7 @@ package container
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/kubetab/kubetab/internal/unix/coreutils"
@@ -19,7 +20,12 @@ type directive struct {
 	name  string
 	args  []string
 	block []directive
+	file  string
+	line  int // where its name is
 }
+
+// at is where the directive is.
+func (d directive) at() string { return d.file + ":" + strconv.Itoa(d.line) }
 
 // find returns the first directive of the name among some; the zero one if there is none.
 func find(among []directive, name string) directive {
@@ -153,7 +159,7 @@ func (p *nginxParser) block(depth int, closes bool) ([]directive, error) {
 		case w.is(";") && len(current) == 0, w.is("{") && len(current) == 0:
 			return nil, p.fail(w.line, "unexpected \""+w.text+"\"")
 		case w.is(";"):
-			d := directiveOf(current)
+			d := p.directive(current)
 			current = nil
 			if d.name != "include" {
 				all = append(all, d)
@@ -165,7 +171,7 @@ func (p *nginxParser) block(depth int, closes bool) ([]directive, error) {
 			}
 			all = append(all, included...)
 		case w.is("{"):
-			d := directiveOf(current)
+			d := p.directive(current)
 			current = nil
 			var err error
 			if d.block, err = p.block(depth-1, true); err != nil {
@@ -191,8 +197,8 @@ func (p *nginxParser) fail(line int, text string) error {
 	return fmt.Errorf("%s in %s:%d", text, p.file, line)
 }
 
-func directiveOf(words []nginxWord) directive {
-	d := directive{name: words[0].text}
+func (p *nginxParser) directive(words []nginxWord) directive {
+	d := directive{name: words[0].text, file: p.file, line: words[0].line}
 	for _, w := range words[1:] {
 		d.args = append(d.args, w.text)
 	}

@@ -16,7 +16,7 @@ func configured(t *testing.T, files map[string]string) (*Container, *Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Container{cfg: Config{Clock: clock.New(nil), Image: image, Hostname: "web-0", IP: "10.244.0.2", Network: alone{}}}
+	c := &Container{ctx: t.Context(), first: 1, cfg: Config{Clock: clock.New(nil), Image: image, Hostname: "web-0", IP: "10.244.0.2", Network: alone{}}}
 	tree := image.Tree(NewDisk(clock.New(nil), 1<<20))
 	for name, text := range files {
 		if err := tree.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -25,7 +25,8 @@ func configured(t *testing.T, files map[string]string) (*Container, *Server) {
 	}
 	c.tree = func() *Tree { return tree }
 	c.Log = NewLog(c.cfg.Clock)
-	return c, c.nginx(nil, []int{80}, false)
+	c.cfg.Capabilities = Capabilities(false, nil, nil)
+	return c, c.startNginx(nil, []int{80}, false)
 }
 
 func TestNginxFollowsItsConfiguration(t *testing.T) {
@@ -75,6 +76,9 @@ func TestNginxSaysWhatIsWrong(t *testing.T) {
 		"}":                          "unexpected \"}\" in /etc/nginx/conf.d/default.conf:1",
 		"server { listen 443 ssl; }": "no \"ssl_certificate\" is defined",
 		"server { listen 443 ssl; ssl_certificate /no; }":  "cannot load certificate \"/no\"",
+		"server { listen 443 ssl; ssl_certificate a/b; }":  "cannot load certificate \"/etc/nginx/a/b\"",
+		"server {\n    listen 443;\n    ssl on;\n}":        "[emerg] unknown directive \"ssl\" in /etc/nginx/conf.d/default.conf:3",
+		"error_log /none/error.log;":                       "[emerg] open() \"/none/error.log\" failed (2: No such file or directory)",
 		strings.Repeat("a { ", 20):                         "too many levels",
 		"include conf.d/*.conf; include conf.d/*.conf;":    "too many levels",
 		strings.Repeat("include /etc/nginx/big;\n", 10000): "too large a configuration",
@@ -131,7 +135,7 @@ func TestNginxThatAsksItself(t *testing.T) {
 	c, _ := configured(t, map[string]string{"/etc/nginx/conf.d/default.conf": "server { listen 80; location / { proxy_pass http://127.0.0.1/; } }"})
 	var h http.Handler
 	c.cfg.Network = itself{server: &h}
-	h = c.nginx(nil, []int{80}, false).Ports[80].HTTP
+	h = c.startNginx(nil, []int{80}, false).Ports[80].HTTP
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != http.StatusInternalServerError {

@@ -289,6 +289,14 @@ func (c *Container) workers() []shown {
 	return all
 }
 
+// worker is the number of the one of nginx's processes that answers.
+func (c *Container) worker() int {
+	if all := c.workers(); len(all) > 0 {
+		return all[0].number
+	}
+	return c.first + 28 // as in a container whose entrypoint has started nginx
+}
+
 // handles are the servers that go on after the signals by which they are told to read
 // their configuration and to open their logs anew.
 var handles = map[string]bool{"nginx": true, "httpd": true, "httpd-foreground": true, "apachectl": true, "redis-server": true, "postgres": true, "mysqld": true, "mariadbd": true}

@@ -26,11 +26,11 @@ type Server struct {
 	Daemon      bool             // it goes to the background: what has started it goes on
 	ExitCode    int              // when it ends
 	ExitsAtOnce bool
-	EndsAfter   time.Duration                    // by itself; 0 means never
-	reload      func() (map[int]Listener, error) // reads its configuration again; nil: it has none
-	Ending      atomic.Bool                      // it has been told to end
-	Lingers     time.Duration                    // between that and its end
-	ending      func() time.Duration             // tells the log that it ends, and returns Lingers; nil: nothing is told
+	EndsAfter   time.Duration        // by itself; 0 means never
+	nginx       *nginx               // if it is one
+	Ending      atomic.Bool          // it has been told to end
+	Lingers     time.Duration        // between that and its end
+	ending      func() time.Duration // tells the log that it ends, and returns Lingers; nil: nothing is told
 }
 
 func (s *Server) stream() Stream {
@@ -80,7 +80,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		if image.kind == "echoserver" {
 			return &Server{Ports: listen(c.echoed(), ports...)}, true
 		}
-		return c.nginx(args, ports, byEntrypoint), true
+		return c.startNginx(args, ports, byEntrypoint), true
 	case "httpd-foreground", "httpd", "apachectl", "apache2-foreground":
 		switch image.kind {
 		case "hpa-example":
@@ -94,7 +94,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		software := "Apache/" + image.version() + " (Unix)"
 		return &Server{Errors: true, Daemon: name != "httpd-foreground" && !slices.Contains(args, "-DFOREGROUND") && !slices.Contains(args, "FOREGROUND"),
 			Lines: []string{"[" + c.stamp("Mon Jan 02 15:04:05.000000 2006") + "] [mpm_event:notice] [pid 1:tid 1] AH00489: " + software + " configured -- resuming normal operations"},
-			Ports: listen(c.site("/usr/local/apache2/htdocs", software), ports...)}, true
+			Ports: listen(c.site("/usr/local/apache2/htdocs", software, c.access), ports...)}, true
 	case "serve_hostname":
 		return &Server{Ports: listen(text(c.cfg.Hostname), 9376)}, true
 	case "start-zookeeper":
@@ -196,11 +196,19 @@ func text(s string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) })
 }
 
-// site serves files of the container as a web server does, with its log.
-func (c *Container) site(root, software string) http.Handler {
+// served is what has become of a request for a file.
+type served struct {
+	file         string
+	err          error // why it is refused
+	status, size int
+}
+
+// site serves files of the container as a web server does, and has log write down what becomes of requests.
+func (c *Container) site(root, software string, log func(*http.Request, served)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Server", software)
 		p := path.Join(root, path.Clean("/"+r.URL.Path))
+		asked := p
 		t := c.tree()
 		info, err := t.Stat(p, true)
 		if err == nil && info.IsDir() {
@@ -238,15 +246,15 @@ func (c *Container) site(root, software string) http.Handler {
 		if r.Method != http.MethodHead {
 			_, _ = w.Write(body)
 		}
-		c.access(r, status, len(body))
+		log(r, served{asked, err, status, len(body)})
 	})
 }
 
 // access writes a line of a web server's log.
-func (c *Container) access(r *http.Request, status, n int) {
+func (c *Container) access(r *http.Request, of served) {
 	from, _, _ := strings.Cut(r.RemoteAddr, ":")
 	fmt.Fprintf(c.Log.Writer(Stdout), "%s - - [%s] %q %d %d %q %q %q\n", from, c.stamp("02/Jan/2006:15:04:05 +0000"),
-		r.Method+" "+r.URL.RequestURI()+" HTTP/1.1", status, n, "-", r.UserAgent(), "-")
+		r.Method+" "+r.URL.RequestURI()+" HTTP/1.1", of.status, of.size, "-", r.UserAgent(), "-")
 }
 
 // whoami answers with who it is and what it was asked.
