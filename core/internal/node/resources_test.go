@@ -30,6 +30,20 @@ func TestStressAndLimits(t *testing.T) {
 	})
 }
 
+// Who does nothing takes next to nothing of a processor, whatever it requests.
+func TestIdleContainers(t *testing.T) {
+	c := start(t)
+	most := map[string]int64{"asleep": 0, "server": 2}
+	c.create(`{metadata: {name: asleep}, spec: {containers: [{name: main, image: busybox, command: [sleep, infinity], resources: {requests: {cpu: "1"}}}]}}`)
+	c.create(`{metadata: {name: server}, spec: {containers: [{name: main, image: nginx, resources: {requests: {cpu: "1"}}}]}}`)
+	for name, most := range most {
+		c.pass(name+" runs", time.Minute, c.phase(name, v1.PodRunning))
+		if m, ok := c.nodes.PodUsage(c.get(name)); !ok || m.Containers[0].Usage.Cpu().MilliValue() > most || most > 0 && m.Containers[0].Usage.Cpu().IsZero() {
+			t.Errorf("%s: %v", name, m.Containers)
+		}
+	}
+}
+
 // The name of a Pod's host is that in full where it asks for that.
 func TestHostnameInFull(t *testing.T) {
 	c := start(t)
