@@ -322,6 +322,7 @@ func TestAttachIsLate(t *testing.T) {
 
 func TestPortForward(t *testing.T) {
 	c := start(t)
+	c.create(`{metadata: {name: unknown}, spec: {containers: [{name: main, image: me/app}]}}`)
 	c.create(`{metadata: {name: p}, spec: {containers: [{name: main, image: traefik/whoami}]}}`)
 	c.pass("ready", 10*time.Second, c.ready("p"))
 	_, address := c.kubelet()
@@ -329,19 +330,22 @@ func TestPortForward(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, address+"/portForward/default/p", nil)
-	if err != nil {
-		t.Fatal(err)
+	connect := func(pod string) httpstream.Connection {
+		r, err := http.NewRequest(http.MethodPost, address+"/portForward/default/"+pod, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, protocol, err := clientspdy.Negotiate(spdyUpgrade{upgrade}, &http.Client{Transport: upgrade}, r, "portforward.k8s.io")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if protocol != "portforward.k8s.io" {
+			t.Errorf("protocol %q", protocol)
+		}
+		return conn
 	}
-	conn, protocol, err := clientspdy.Negotiate(spdyUpgrade{upgrade}, &http.Client{Transport: upgrade}, r, "portforward.k8s.io")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if protocol != "portforward.k8s.io" {
-		t.Errorf("protocol %q", protocol)
-	}
-	forward := func(port string) (data, errs string) {
+	forward := func(conn httpstream.Connection, port string) (data, errs string) {
 		header := http.Header{}
 		header.Set(v1.PortHeader, port)
 		header.Set(v1.PortForwardRequestIDHeader, port)
@@ -365,11 +369,16 @@ func TestPortForward(t *testing.T) {
 		text, _ := io.ReadAll(errors)
 		return string(all), string(text)
 	}
-	if data, errs := forward("80"); !strings.HasPrefix(data, "HTTP/1.1 200 OK") || !strings.HasSuffix(data, "\nRemoteAddr: 127.0.0.1:40000\nGET / HTTP/1.1\nHost: localhost\n") || errs != "" {
+	if data, errs := forward(connect("p"), "80"); !strings.HasPrefix(data, "HTTP/1.1 200 OK") || !strings.HasSuffix(data, "\nRemoteAddr: 127.0.0.1:40000\nGET / HTTP/1.1\nHost: localhost\n") || errs != "" {
 		t.Errorf("forwarded: %q %q", data, errs)
 	}
-	if _, errs := forward("81"); !strings.Contains(errs, "connection refused") {
+	if _, errs := forward(connect("p"), "81"); !strings.Contains(errs, "connection refused") {
 		t.Errorf("a port where nothing listens: %q", errs)
+	}
+	// Nothing is known of where a container listens that does not declare it: who forwards to a port knows.
+	c.pass("ready", 10*time.Second, c.ready("unknown"))
+	if data, errs := forward(connect("unknown"), "8080"); !strings.HasPrefix(data, "HTTP/1.1 200 OK") || !strings.Contains(data, "Hostname: unknown") || errs != "" {
+		t.Errorf("forwarded to an unknown server: %q %q", data, errs)
 	}
 }
 

@@ -35,7 +35,8 @@
 //
 //   - Commands are those of core/internal/node/container, not the image's programs. The
 //     server of an unknown image answers HTTP on the ports that its container
-//     declares. Images exist unless their name says otherwise.
+//     declares. If it declares none, it does on those of $PORT, of probes, of Services
+//     and of who forwards. Images exist unless their name says otherwise.
 //   - ConfigMaps and Secrets in volumes change at once, where a kubelet takes up
 //     to a minute. A container that waits for one starts as soon as it is there.
 //   - A back-off is reported when it begins, not again at each sync.

@@ -1,7 +1,10 @@
 package node
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/core/internal/node/lifecycle"
@@ -17,7 +20,44 @@ func (n hosts) Listening(address string, port container.Port) (container.Listene
 			return l, true
 		}
 	}
+	for _, p := range n.at(address) {
+		if n.isExpected(p.Latest(), port.Number) {
+			if l, ok := expecting(p)(port); ok {
+				return l, true
+			}
+		}
+	}
 	return container.Listener{}, false
+}
+
+// expecting returns what listens in a Pod for who takes for granted that something does, such as who forwards to a port.
+func expecting(p *lifecycle.Pod) func(container.Port) (container.Listener, bool) {
+	return func(port container.Port) (container.Listener, bool) {
+		l, ok := p.Listening(port)
+		if !ok && !port.UDP && p.Open(port.Number) {
+			l, ok = p.Listening(port)
+		}
+		return l, ok
+	}
+}
+
+// isExpected reports whether somebody has said that a Pod listens at a port: a probe of one of its containers, or a Service that
+// selects it.
+func (n hosts) isExpected(obj *v1.Pod, port int) bool {
+	for _, c := range obj.Spec.Containers {
+		for _, probe := range []*v1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+			switch {
+			case probe == nil:
+			case probe.HTTPGet != nil && probe.HTTPGet.Port.IntValue() == port, probe.TCPSocket != nil && probe.TCPSocket.Port.IntValue() == port:
+				return true
+			}
+		}
+	}
+	services, err := n.cluster.Services.Services(obj.Namespace).List(labels.Everything())
+	return err == nil && slices.ContainsFunc(services, func(s *v1.Service) bool {
+		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(obj.Labels)) &&
+			slices.ContainsFunc(s.Spec.Ports, func(p v1.ServicePort) bool { return p.TargetPort.IntValue() == port })
+	})
 }
 
 // at returns the Pod that has an address, or those that share the address of their node.

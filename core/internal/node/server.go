@@ -201,5 +201,5 @@ func (n *Nodes) find(namespace, name string) (kubeletapi.Pod, error) {
 	if p == nil {
 		return kubeletapi.Pod{}, fmt.Errorf("pod %q not found in pod manager", name)
 	}
-	return kubeletapi.Pod{Name: p.Name, UID: string(p.UID), Container: p.Container, Listening: p.Listening}, nil
+	return kubeletapi.Pod{Name: p.Name, UID: string(p.UID), Container: p.Container, Listening: expecting(p)}, nil
 }

@@ -183,3 +183,28 @@ func TestHostPorts(t *testing.T) {
 		t.Errorf("at another node: %q", got)
 	}
 }
+
+// A server of which nothing is known, and that declares no port, listens where a Service, a probe or its environment says.
+func TestServersThatDeclareNoPort(t *testing.T) {
+	c := start(t)
+	for name, more := range map[string]string{"plain": "", "probed": `, readinessProbe: {httpGet: {port: 3000}}`, "told": `, env: [{name: PORT, value: "5000"}]`, "declared": `, ports: [{containerPort: 80}]`} {
+		c.create(`{metadata: {name: ` + name + `, labels: {app: ` + name + `}}, spec: {containers: [{name: main, image: me/app` + more + `}]}}`)
+	}
+	c.create(`{metadata: {name: client}, spec: {containers: [{name: main, image: busybox, command: [sleep, infinity]}]}}`)
+	for _, name := range []string{"plain", "probed", "told", "declared", "client"} {
+		c.pass(name+" is ready", 10*time.Second, c.ready(name))
+	}
+	for name, port := range map[string]int32{"plain": 8080, "told": 8080, "declared": 8080} {
+		c.expose(name, v1.ServiceSpec{Selector: map[string]string{"app": name}, Ports: []v1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(port)}}}, name)
+	}
+	c.until("the Service is known", func() bool { _, _, code := c.exec("client", "", "curl", "plain"); return code == 0 })
+	ip := func(name string) string { return c.get(name).Status.PodIP }
+	for line, want := range map[string]int{
+		"nc -z " + ip("plain") + " 8080": 0, "nc -z " + ip("plain") + " 9999": 1, "nc -z " + ip("probed") + " 3000": 0, "nc -z " + ip("probed") + " 8080": 1,
+		"curl " + ip("told") + ":5000": 0, "curl told": 7, "curl " + ip("declared"): 0, "curl declared": 7,
+	} {
+		if out, errs, code := c.exec("client", "", strings.Fields(line)...); code != want {
+			t.Errorf("%s: exit code %d, want %d: %s%s", line, code, want, out, errs)
+		}
+	}
+}

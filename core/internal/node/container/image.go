@@ -154,7 +154,8 @@ var knownImages = map[string]known{
 // not have, a registry that by its name is nobody's (.invalid), a name that
 // says of itself that it is wrong ("no-such-image", "nginx:typo"), or one that is
 // misspelt. Any other
-// image exists: a server that answers on the ports that its container declares.
+// image exists: a server that answers on the ports that its container declares, or else
+// where it is asked: see Container.Open.
 // A reference that does not parse is reference's error.
 func Resolve(name string) (Image, error) {
 	ref, err := reference.ParseNormalizedNamed(name)

@@ -28,6 +28,7 @@ type Server struct {
 	ExitsAtOnce bool
 	EndsAfter   time.Duration        // by itself; 0 means never
 	nginx       *nginx               // if it is one
+	undeclared  func(port int)       // has it listen at a port; nil if it is known where it listens
 	Ending      atomic.Bool          // it has been told to end
 	Lingers     time.Duration        // between that and its end
 	ending      func() time.Duration // tells the log that it ends, and returns Lingers; nil: nothing is told
@@ -169,12 +170,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		if info, err := c.tree().Stat(coreutils.Absolute("/", argv[0]), true); strings.Contains(argv[0], "/") && err == nil && !info.IsDir() {
 			return nil, false // a script that is really there, on a volume
 		}
-		s := &Server{Ports: listen(c.whoami(), ports...)}
-		for port, l := range s.Ports {
-			l.Any = true
-			s.Ports[port] = l
-		}
-		return s, true
+		return c.unknown(env, ports), true
 	}
 	return nil, false
 }

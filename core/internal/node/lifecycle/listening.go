@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/kubetab/kubetab/core/internal/node/container"
 	"github.com/kubetab/kubetab/core/internal/node/network"
 )
@@ -19,6 +21,11 @@ func (p *Pod) Listening(port container.Port) (container.Listener, bool) {
 		}
 	}
 	return container.Listener{}, false
+}
+
+// Open has a container of which it is not known where it listens do so at a port. It reports whether there is one.
+func (p *Pod) Open(port int) bool {
+	return slices.ContainsFunc(p.live(), func(c *container.Container) bool { return c.Open(port) })
 }
 
 // ports returns the ports on which something in the Pod answers.
