@@ -82,7 +82,7 @@ const shellEntry = "/bin/sh"
 // coreDNSImage has several names.
 var coreDNSImage = known{Image: Image{Size: 18 << 20, kind: "coredns", Entry: []string{"/coredns"}, Argv: []string{"/coredns"}, Bare: true}}
 
-// knownImages by familiar name.
+// knownImages by familiar name, with a tag where an image is not like others of its repository.
 var knownImages = map[string]known{
 	"nginx": {Image: Image{Size: 72 << 20, Bash: true, kind: "nginx", Ports: []int{80}, Entry: []string{"/docker-entrypoint.sh"}, Argv: []string{"nginx", "-g", "daemon off;"},
 		Env: []string{"NGINX_VERSION=1.29.4"}, files: nginxFiles}, tags: versionTag, newest: "1.33"},
@@ -147,6 +147,16 @@ var knownImages = map[string]known{
 	"gcr.io/google-samples/node-hello":                {Image: Image{Size: 250 << 20, kind: "hello-app", Ports: []int{8080}, Argv: []string{"node", "server.js"}}},
 	"gcr.io/google-samples/kubernetes-bootcamp":       bootcampImage,
 	"jocatalin/kubernetes-bootcamp":                   bootcampImage,
+	"luksa/kubia":                                     kubiaImage("kubia", kubiaTags),
+	"luksa/kubia-unhealthy":                           kubiaImage("kubia-unhealthy", onlyLatest),
+	"luksa/kubia-pet":                                 kubiaImage("kubia-pet", onlyLatest),
+	"luksa/batch-job":                                 {Image: Image{Size: 2 << 20, Entry: []string{shellEntry, "-c", batchJob}}, tags: onlyLatest},
+	"luksa/fortune":                                   fortuneImage("mkdir /var/htdocs\n", "10"),
+	"luksa/fortune:args":                              fortuneImage("INTERVAL=$1\n"+fortuneInterval, "$INTERVAL", "10"),
+	"luksa/fortune:env":                               fortuneImage(fortuneInterval, "$INTERVAL"),
+	"wbitt/network-multitool":                         multitoolImage,
+	"praqma/network-multitool":                        multitoolImage,
+	"ghcr.io/eficode-academy/network-multitool":       multitoolImage,
 }
 
 // Resolve returns the image of a name that is a valid reference, or a PullError
@@ -177,7 +187,10 @@ func Resolve(name string) (Image, error) {
 	lookup := strings.TrimPrefix(familiar, "bitnami/")
 	lookup = strings.TrimPrefix(lookup, "mirror.gcr.io/library/")
 	lookup = strings.TrimPrefix(lookup, "public.ecr.aws/docker/library/")
-	have, isKnown := knownImages[lookup]
+	have, isKnown := knownImages[lookup+":"+tag]
+	if !isKnown {
+		have, isKnown = knownImages[lookup]
+	}
 	image := have.Image
 	if !isKnown {
 		image = Image{unknown: true, kind: "unknown", Size: int64(20+hashOf(familiar)%80) << 20, Bash: true, Argv: []string{"/entrypoint"}}

@@ -123,7 +123,7 @@ func (i Image) install(t *Tree) {
 		at := i.where(name)
 		dir := t.disk.Sub(t.root, at[:len(at)-len(name)])
 		t.disk.mu.Lock()
-		if dir != nil && dir.entries != nil {
+		if dir != nil && dir.entries != nil && dir.entries[name] == nil { // some are scripts, which the image has
 			dir.entries[name] = t.disk.binary()
 		}
 		t.disk.mu.Unlock()

@@ -78,8 +78,11 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 	}
 	switch name {
 	case "nginx":
-		if image.kind == "echoserver" {
+		switch image.kind {
+		case "echoserver":
 			return &Server{Ports: listen(c.echoed(), ports...)}, true
+		case "multitool":
+			return c.multitool(env), true
 		}
 		return c.startNginx(args, ports, byEntrypoint), true
 	case "httpd-foreground", "httpd", "apachectl", "apache2-foreground":
@@ -160,6 +163,14 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 	case "bootcamp":
 		if slices.Equal(argv, image.Argv) {
 			return c.bootcamp(ports), true
+		}
+	case "kubia", "kubia-unhealthy":
+		if slices.Equal(argv, image.Argv) {
+			return c.kubia(ports), true
+		}
+	case "kubia-pet":
+		if slices.Equal(argv, image.Argv) {
+			return c.kubiaPet(ports), true
 		}
 	case "hello-app", "whoami", "hpa-example":
 		if slices.Equal(argv, image.Argv) {

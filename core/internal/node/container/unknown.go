@@ -1,13 +1,11 @@
 package container
 
-import "strconv"
-
 // A program of which nothing is known is a server. Where it listens, its container declares or its environment says. If neither
 // does, it is known when somebody comes who takes for granted that it listens at a port.
 
 // unknown is such a server.
 func (c *Container) unknown(env []string, ports []int) *Server {
-	if port, err := strconv.Atoi(lookupEnv(env, "PORT")); len(ports) == 0 && err == nil {
+	if port := portIn(env, "PORT", 0); len(ports) == 0 && port > 0 {
 		ports = []int{port}
 	}
 	s := &Server{Ports: map[int]Listener{}}
