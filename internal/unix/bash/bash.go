@@ -113,6 +113,7 @@ func New(c Config) (*interp.Runner, error) {
 		number = os.Getpid
 	}
 	params := append(append([]string{}, c.Options...), "--")
+	var lines pipelines
 	var traced atomic.Bool
 	traced.Store(setsTrace(c.Options))
 	return interp.New(
@@ -127,14 +128,20 @@ func New(c Config) (*interp.Runner, error) {
 			}
 			args = unaliased(ctx, args)
 			switch {
-			case isPart(args), isOutputs(args), args[0] == runs, args[0] == contents, args[0] == aliased:
+			case isPart(args), isOutputs(args), args[0] == runs, args[0] == contents, args[0] == aliased, args[0] == status:
 				return args, nil // what it runs is seen
+			case isNote(args):
+				return c.noted(ctx, &lines, args), nil
 			case args[0] == tests:
 				return []string{"true"}, nil
 			case args[0] == "set":
 				traced.Store(traced.Load() || setsTrace(args[1:]))
 			case args[0] == begin:
+				lines.pass(ctx)
 				return c.Jobs.begun(ctx, args), nil
+			}
+			if args[0] != "eval" {
+				lines.pass(ctx)
 			}
 			args, err := c.Call(ctx, args)
 			if err != nil || len(args) == 0 {
@@ -146,7 +153,9 @@ func New(c Config) (*interp.Runner, error) {
 			return func(ctx context.Context, args []string) error {
 				switch {
 				case isPart(args):
-					return runPart(ctx, args)
+					return runPart(ctx, &lines, args)
+				case args[0] == status:
+					return leave(args)
 				case isOutputs(args):
 					return runOutputs(ctx, c.Spool, args)
 				case args[0] == runs:

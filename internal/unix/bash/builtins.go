@@ -120,15 +120,28 @@ const executes = "__exec"
 
 // execute is the program executes.
 func (c *Config) execute(ctx context.Context, args []string) error {
-	hc, status := interp.HandlerCtx(ctx), 0
+	hc, code := interp.HandlerCtx(ctx), 0
 	if len(args) > 0 && interp.IsBuiltin(args[0]) {
-		if err := hc.Builtin(ctx, c.tame(ctx, args)); err != nil {
-			if _, failed := fmt.Sscanf(err.Error(), "builtin exit status %d", &status); failed != nil {
-				return err
-			}
+		err := hc.Builtin(ctx, c.tame(ctx, args))
+		if code = statusOf(err); code < 0 {
+			return err
 		}
 	}
-	return hc.Builtin(ctx, []string{"exit", strconv.Itoa(status)})
+	return hc.Builtin(ctx, []string{"exit", strconv.Itoa(code)})
+}
+
+// statusOf returns the status that the error of a handler leaves, -1 for one that ends the script. That of a builtin has no name.
+func statusOf(err error) int {
+	var status interp.ExitStatus
+	code := 0
+	if err == nil {
+		return 0
+	} else if errors.As(err, &status) {
+		return int(status)
+	} else if _, failed := fmt.Sscanf(err.Error(), "builtin exit status %d", &code); failed == nil {
+		return code
+	}
+	return -1
 }
 
 // refused says why a command fails, and returns one that does.
@@ -155,6 +168,9 @@ func (c *Config) mendedTrap(ctx context.Context, with func(...string) []string, 
 	case mustNotRun(err):
 		return c.refused(hc.Stderr, "trap: %v", err)
 	case err == nil:
+		if slices.Equal(args[at+1:], []string{"ERR"}) {
+			mended = trapOfError(mended)
+		}
 		args[at] = trapped(ctx, mended)
 	}
 	return with(args...)

@@ -33,11 +33,11 @@ func (m *mender) loop(stmt *syntax.Stmt) {
 	step := binary(rounds, syntax.TernQuest, binary(or(loop.Post, "0"), syntax.TernColon, or(loop.Init, "0")))
 	begin := &syntax.CallExpr{Assigns: []*syntax.Assign{{Name: &syntax.Lit{Value: name}, Value: literal("0")}}}
 	goesOn := &syntax.ArithmCmd{X: binary(step, syntax.Comma, or(loop.Cond, "1"))}
+	first, cond := &syntax.Stmt{Position: stmt.Position, Cmd: begin}, &syntax.Stmt{Position: stmt.Position, Cmd: goesOn}
+	m.reported[first], m.reported[cond] = true, true
 	stmt.Cmd = &syntax.Block{Stmts: []*syntax.Stmt{
-		{Position: stmt.Position, Cmd: begin},
-		{Position: stmt.Position, Cmd: &syntax.WhileClause{
-			Cond: []*syntax.Stmt{{Position: stmt.Position, Cmd: goesOn}}, Do: clause.Do, DoLast: clause.DoLast,
-		}},
+		first,
+		{Position: stmt.Position, Cmd: &syntax.WhileClause{Cond: []*syntax.Stmt{cond}, Do: clause.Do, DoLast: clause.DoLast}},
 	}}
 	m.changed = true
 }

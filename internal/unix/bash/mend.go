@@ -28,7 +28,7 @@ type Variables interface {
 //   - A loop that counts ends when its condition says so, see loop.
 //   - a=\$b becomes a="\$"b, see escapes.
 //   - ~ behind a colon of an assignment becomes $HOME, see tildes.
-//   - $! becomes a variable, see [Jobs], and so does $$.
+//   - $! becomes a variable, see [Jobs], and so does $$. What mentions PIPESTATUS sets it before, see statuses.
 //   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
 //     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
@@ -41,7 +41,7 @@ func mend(node syntax.Node, text, name string, vars Variables) (changed bool, er
 	if err := shallow(node, name); err != nil {
 		return false, err
 	}
-	m := &mender{text: text, name: name, vars: vars, maps: map[string]bool{}, quoted: map[*syntax.ParamExp]bool{}, traces: turnsTraceOn(node)}
+	m := &mender{text: text, name: name, vars: vars, maps: map[string]bool{}, quoted: map[*syntax.ParamExp]bool{}, traces: turnsTraceOn(node), hasPipes: mentions(node, pipeStatus) || mentions(node, "ERR"), reported: map[*syntax.Stmt]bool{}, inherits: map[*syntax.Stmt]bool{}}
 	if shell, ok := vars.(interface{ traced() bool }); ok {
 		m.traces = m.traces || shell.traced()
 	}
@@ -63,6 +63,9 @@ type mender struct {
 	quoted     map[*syntax.ParamExp]bool   // that are in double quotes
 	traces     bool                        // set -x may be on
 	tests      map[*syntax.TestClause]bool // that are traced
+	hasPipes   bool                        // the tree mentions PIPESTATUS, or a trap of ERR
+	reported   map[*syntax.Stmt]bool       // that set it, or are none of the script's
+	inherits   map[*syntax.Stmt]bool       // that begin a subshell
 	changed    bool
 	err        error // the first
 }
@@ -76,8 +79,10 @@ func (m *mender) refuse(at syntax.Node, why string) {
 // visit mends a node before Walk goes on with what is in it.
 func (m *mender) visit(node syntax.Node) bool {
 	m.escapes(node)
+	m.inherit(node)
 	switch node := node.(type) {
 	case *syntax.Stmt:
+		m.statuses(node)
 		m.output(node)
 		m.loop(node)
 		m.condition(node)

@@ -18,7 +18,9 @@ import (
 // program that the interpreter asks Config.Exec for. The program has the interpreter's own eval run the part, in the same
 // shell and on the same goroutine, and survives it:
 //
-//	$x | sort  ──▶  __part '$x' | sort
+//	$x | sort  ──▶  { __pipe 0 2 $? && __status; __part $__pipe:0 '$x' | { sort; __ended 0 $? && __status; }; }
+//
+// What is beside it there is for PIPESTATUS, see notes.
 //
 // What stands before an ampersand becomes one in any case, because the interpreter's jobs have no numbers, and cannot be
 // ended each by itself ([Jobs]):
@@ -56,20 +58,25 @@ func apart(node syntax.Node) (found bool, err error) {
 		return &syntax.Word{Parts: quoted(text)}
 	}
 	// Of a | b | c, the interpreter runs a | b on a goroutine, and a on another one.
-	var command func(stmt *syntax.Stmt) *syntax.Stmt
-	command = func(stmt *syntax.Stmt) *syntax.Stmt {
-		switch pipe, _ := stmt.Cmd.(*syntax.BinaryCmd); {
-		case isCall(stmt.Cmd):
+	var command func(stmt *syntax.Stmt, n *int) *syntax.Stmt
+	command = func(stmt *syntax.Stmt, n *int) *syntax.Stmt {
+		if line, ok := stmt.Cmd.(*syntax.BinaryCmd); ok && isPipe(line) && !stmt.Negated && len(stmt.Redirs) == 0 {
+			line.X = command(line.X, n)
+			line.Y = command(line.Y, n)
 			return stmt
-		case pipe != nil && isPipe(pipe) && !stmt.Negated && len(stmt.Redirs) == 0:
-			pipe.X, pipe.Y = command(pipe.X), command(pipe.Y)
+		}
+		place := fmt.Sprintf(":%d", *n)
+		*n++
+		if isCall(stmt.Cmd) {
 			return stmt
 		}
 		program := part
 		if hasParts(stmt) {
 			program = parts
 		}
-		return &syntax.Stmt{Position: stmt.Position, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(program), text(stmt)}}}
+		of := variable(pipe)
+		of.Parts = append(of.Parts, &syntax.Lit{Value: place})
+		return &syntax.Stmt{Position: stmt.Position, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(program), of, text(stmt)}}}
 	}
 	syntax.Walk(node, func(node syntax.Node) bool {
 		switch node := node.(type) {
@@ -83,14 +90,27 @@ func apart(node syntax.Node) (found bool, err error) {
 					{Position: node.Position, Background: true, Cmd: &syntax.CallExpr{Args: []*syntax.Word{literal(runs), variable(LastJob)}}},
 				}}}
 			}
-		case *syntax.BinaryCmd:
-			if isPipe(node) && !libraryRecovers {
-				node.X = command(node.X)
+			if line, ok := node.Cmd.(*syntax.BinaryCmd); ok && isPipe(line) && !isPiped(line) {
+				n := 0
+				line.X = command(line.X, &n)
+				notes(node, line, n+1)
 			}
 		}
 		return err == nil
 	})
 	return found, err
+}
+
+// isPiped reports whether a pipeline's commands are calls already.
+func isPiped(line *syntax.BinaryCmd) bool {
+	for isPipe(line) {
+		inner, ok := line.X.Cmd.(*syntax.BinaryCmd)
+		if !ok {
+			return isCall(line.X.Cmd)
+		}
+		line = inner
+	}
+	return false
 }
 
 func isPipe(cmd syntax.Command) bool {
@@ -115,7 +135,7 @@ func hasParts(stmt *syntax.Stmt) bool {
 		case *syntax.Stmt:
 			found = found || node.Background || node.Disown
 		case *syntax.BinaryCmd:
-			found = found || isPipe(node) && !libraryRecovers
+			found = found || isPipe(node)
 		}
 		return !found
 	})
@@ -150,9 +170,13 @@ func quoted(text string) (parts []syntax.WordPart) {
 	return parts
 }
 
-// runPart is the programs part and parts. The errors are those of interp.ExecHandlerFunc.
-func runPart(ctx context.Context, args []string) error {
-	hc, text := interp.HandlerCtx(ctx), strings.Join(args[1:], " ")
+// runPart is the programs part and parts, whose status is noted. The errors are those of interp.ExecHandlerFunc.
+func runPart(ctx context.Context, lines *pipelines, args []string) (err error) {
+	if len(args) != 3 {
+		return interp.ExitStatus(1) // somebody else has typed the name
+	}
+	defer func() { lines.partEnded(args[1], statusOf(err)) }()
+	hc, text := interp.HandlerCtx(ctx), args[2]
 	if args[0] == parts {
 		file, err := parse(text, "")
 		if err == nil {
@@ -192,7 +216,7 @@ func trapped(ctx context.Context, text string) string {
 	if err != nil {
 		return text // it has a zero byte, and cannot be parsed either
 	}
-	return parts + " " + word
+	return parts + " : " + word
 }
 
 func variable(name string) *syntax.Word {
