@@ -67,6 +67,9 @@ func (k *session) kubectl(c *coreutils.Call) int {
 // bash runs -c and files; a shell within the shell would add nothing.
 func (k *session) bash(c *coreutils.Call) int {
 	switch {
+	case len(c.Args) > 0 && c.Args[0] == "--version":
+		bash.Version(c.Stdout)
+		return 0
 	case len(c.Args) > 1 && c.Args[0] == "-c":
 		var params []string
 		zero := c.Name

@@ -80,7 +80,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 		}
 	}
 	runner, err := bash.New(bash.Config{
-		Dir: dir, Env: env, Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
+		Dir: dir, Env: bash.Nested(env, bash.Bash), Params: params, Stdout: stdout, Stderr: stderr, Interactive: true,
 		Call: k.call, Exec: k.exec, Find: k.Find, Spool: k.emptySpool, Files: s.disk(), Jobs: k.jobs, Now: realClock.Now, Number: func() int { return number },
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			file, err := s.disk().Open(name, flag, perm)

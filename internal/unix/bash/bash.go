@@ -14,7 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -81,26 +81,6 @@ type Config struct {
 // ownNumber is the variable that Mend puts in place of $$: the interpreter's is the number of the engine's process.
 const ownNumber = "__number"
 
-// numbered are variables with ownNumber, which programs do not get.
-type numbered struct {
-	expand.Environ
-	number func() int
-}
-
-func (n numbered) Get(name string) expand.Variable {
-	if name == ownNumber {
-		return expand.Variable{Set: true, Kind: expand.String, Str: strconv.Itoa(n.number())}
-	}
-	return n.Environ.Get(name)
-}
-
-// Each is what a subshell in the background takes its variables from.
-func (n numbered) Each(yield func(string, expand.Variable) bool) {
-	if yield(ownNumber, n.Get(ownNumber)) {
-		n.Environ.Each(yield)
-	}
-}
-
 // New returns an interpreter whose every way to the world leads through c. It fails on
 // Options that the interpreter does not have. It is long because there are many ways.
 func New(c Config) (*interp.Runner, error) {
@@ -118,7 +98,7 @@ func New(c Config) (*interp.Runner, error) {
 	traced.Store(setsTrace(c.Options))
 	return interp.New(
 		func(r *interp.Runner) error { r.Dir = c.Dir; return nil }, // interp.Dir asks the machine whether it exists
-		interp.Env(numbered{expand.ListEnviron(append(append([]string{}, c.Env...), "PWD="+c.Dir, "IFS= \t\n")...), number}),
+		interp.Env(own{expand.ListEnviron(append(slices.Clone(c.Env), "PWD="+c.Dir, "IFS= \t\n")...), number, c.Dialect}),
 		interp.Params(append(params, c.Params...)...),
 		interp.StdIO(nil, c.Stdout, untraced{c.Stderr, &traced}),
 		interp.Interactive(c.Interactive),
@@ -164,6 +144,8 @@ func New(c Config) (*interp.Runner, error) {
 					return wait(ctx, args[1:])
 				case args[0] == looks:
 					return c.look(ctx, args)
+				case args[0] == lists:
+					return c.list(ctx, args)
 				case args[0] == executes:
 					return c.execute(ctx, args[1:])
 				case args[0] == aliased:

@@ -29,6 +29,7 @@ type Variables interface {
 //   - a=\$b becomes a="\$"b, see escapes.
 //   - ~ behind a colon of an assignment becomes $HOME, see tildes.
 //   - $! becomes a variable, see [Jobs], and so does $$. What mentions PIPESTATUS sets it before, see statuses.
+//   - export -p and the like, without names, become a call of a program that lists variables, see listing.
 //   - <(command) becomes $(command | __spool), see [Spool]. A statement with >(command) becomes a call of __outputs, see
 //     [outputs].
 func Mend(node syntax.Node, vars Variables) error {
@@ -82,6 +83,7 @@ func (m *mender) visit(node syntax.Node) bool {
 	m.inherit(node)
 	switch node := node.(type) {
 	case *syntax.Stmt:
+		m.listing(node)
 		m.statuses(node)
 		m.output(node)
 		m.loop(node)

@@ -53,7 +53,7 @@ type untraced struct {
 }
 
 // hidden are the names of what this package has the interpreter run.
-var hidden = []string{part, output, begin, runs, LastJob, maskVariable, contents, executes, aliased, pipe, pipeEnded, pipeStatus, status, failing} // and those whose names begin so
+var hidden = []string{part, output, begin, runs, LastJob, maskVariable, contents, executes, aliased, pipe, pipeEnded, pipeStatus, status, failing, lists} // and those whose names begin so
 
 // keptTraces are those of the interpreter that are like bash's.
 var keptTraces = regexp.MustCompile(`^(\w+=|for \w+ in|case |let )`)

@@ -20,21 +20,47 @@ func (k *call) sees() []shown { return k.session.c.shows(k.process) }
 // kill sends a signal: to the container's first process, which SIGKILL from inside does not reach, as the kernel has it,
 // and to what else runs in it.
 func kill(k *call) int {
+	s := k.session
+	isBash := s.zero != "" && s.dialect == bash.Bash
 	signal, words, err := bash.ParseKill(k.Args)
-	if err != nil {
-		return k.Fail("%v", err)
+	if err != nil && isBash {
+		return s.refuse(k, "kill: %v", err)
+	} else if err != nil {
+		name, _, _ := strings.Cut(err.Error(), ":")
+		return s.refuse(k, "bad signal name '%s'", name)
 	}
 	if signal == "l" {
 		fmt.Fprintln(k.Stdout, strings.Join(coreutils.SignalNames(), " "))
 		return 0
 	}
+	if len(words) == 0 && isBash {
+		fmt.Fprintln(k.Stderr, "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]")
+		return 2
+	} else if len(words) == 0 {
+		return s.refuse(k, "you need to specify whom to kill")
+	}
 	code := 0
 	for _, word := range words {
-		if !k.session.jobs.Kill(word, signal) && !k.killNumber(word, signal) {
-			code = k.Fail("can't kill pid %s: No such process", word)
+		switch {
+		case s.jobs.Kill(word, signal) || k.killNumber(word, signal):
+		case strings.HasPrefix(word, "%") && s.jobs.Find(word) == nil:
+			code = s.refuse(k, "kill: %s: no such job", word)
+		case isBash:
+			code = s.refuse(k, "kill: (%s) - No such process", word)
+		default:
+			code = s.refuse(k, "can't kill pid %s: No such process", word)
 		}
 	}
 	return code
+}
+
+// refuse says why a builtin of the session's shell fails, or the program of its name where there is no shell, and returns its code.
+func (s *session) refuse(k *call, format string, args ...any) int {
+	if s.zero == "" {
+		return k.Fail(format, args...)
+	}
+	fmt.Fprintf(k.Stderr, s.name()+": "+format+"\n", args...)
+	return 1
 }
 
 // killNumber sends a signal to the process of a number, and reports whether there is one.

@@ -122,6 +122,10 @@ func (s *session) shell(ctx context.Context, argv []string) int {
 	for len(rest) > 0 && len(rest[0]) > 1 && (rest[0][0] == '-' || rest[0][0] == '+') && rest[0] != "--" {
 		flag := rest[0]
 		rest = rest[1:]
+		if flag == "--version" && name == "bash" {
+			bash.Version(s.stdout)
+			return 0
+		}
 		if strings.HasPrefix(flag, "--") {
 			continue // --login, --noprofile, ...
 		}
@@ -253,8 +257,12 @@ func (s *session) status(err error, name string) int {
 // runner returns an interpreter whose every way to the world leads into the
 // container. It fails on options that the interpreter does not have.
 func (s *session) runner(options, params []string) (*interp.Runner, error) {
+	env := s.c.env
+	if s.zero != "" {
+		env = bash.Nested(env, s.dialect)
+	}
 	runner, err := bash.New(bash.Config{
-		Dir: s.c.dir(), Env: s.c.env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr, Name: s.name(), Dialect: s.dialect, Interactive: s.aliases,
+		Dir: s.c.dir(), Env: env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr, Name: s.name(), Dialect: s.dialect, Interactive: s.aliases,
 		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Access: func(name string, what fs.FileMode) error { return s.c.tree().Access(name, what) }, Jobs: s.jobs, Wait: s.wait, Now: s.Clock().Now, Number: func() int { return s.c.number(s.process) },
 		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 			return files{Tree: s.c.tree(), ctx: ctx}.Open(name, flag, perm)
@@ -460,41 +468,4 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 func (k *call) removed(name string) bool {
 	_, err := k.Files.Stat(k.session.c.cfg.Image.where(name), true)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// script runs a file of the container as a shell script. It reports whether
-// there is one.
-func (k *call) script(ctx context.Context, args []string) (int, bool) {
-	p := coreutils.Absolute(k.Dir, args[0])
-	info, err := k.Files.Stat(p, true)
-	if err != nil || info.IsDir() {
-		return 0, false
-	}
-	if info.Mode().Perm()&0o111 == 0 {
-		fmt.Fprintf(k.Stderr, "%s: %s: Permission denied\n", k.session.name(), args[0])
-		return 126, true
-	}
-	return k.shell(ctx, append([]string{"sh", p}, args[1:]...)), true
-}
-
-// shell runs a shell as the call's process.
-func (k *call) shell(ctx context.Context, args []string) int {
-	child := k.session.child(k.Call, k.Environ())
-	child.process = k.process
-	return child.shell(ctx, args)
-}
-
-// child is a session with the streams of a call in this one. It is at the terminal if that is what the call reads from.
-func (s *session) child(k *coreutils.Call, env []string) *session {
-	child := newSession(s.c.withEnv(env), k.Stdout, k.Stderr)
-	child.stdin, child.own = k.Stdin, s.own
-	if _, typed := k.Stdin.(*terminal.Input); typed {
-		child.tty = s.tty
-	}
-	return child
-}
-
-// withEnv is the container as a process in it sees it that has other variables.
-func (c *Container) withEnv(env []string) *Container {
-	return &Container{origin: c.root(), cfg: c.cfg, Log: c.Log, Started: c.Started, argv: c.argv, env: env, tree: c.tree, ctx: c.ctx, cancel: c.cancel}
 }

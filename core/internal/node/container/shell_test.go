@@ -28,6 +28,15 @@ func TestShellsSpeakAsThoseOfTheirImages(t *testing.T) {
 			"8\n9\n9 sleep\n1 sh -c sleep 100 & sleep 200 & pgrep sleep; pgrep -fl '^sleep 2'; pgrep -a sh; pkill -f '^sleep 1'; wait -n; echo $?; pgrep -c sleep; killall -0 sleep && killall -9 sleep; wait $!; echo $?; pkill sleep; echo $?; killall sleep\n143\n1\n137\n1\nkillall: sleep: no process killed\n"},
 		{"busybox", []string{"sh", "-c", `trap 'echo ended; exit 3' TERM; pkill sh; sleep 1; echo no`}, "ended\n"},
 		{"busybox", []string{"echo", "-en", `a\tb`}, "a\tb"},
+		{"debian", []string{"bash", "-c", "sleep 0 & wait; kill %%; kill %1; kill 99999; kill -FOO 1; kill; sleep 9 & jobs; kill $!"},
+			"bash: kill: %%: no such job\nbash: kill: %1: no such job\nbash: kill: (99999) - No such process\nbash: kill: FOO: invalid signal specification\n" +
+				"kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n[1]+  Running                 sleep 9 &\n"},
+		{"busybox", []string{"sh", "-c", "kill %%; kill 99999; kill -FOO 1; kill; :"},
+			"sh: kill: %%: no such job\nsh: can't kill pid 99999: No such process\nsh: bad signal name 'FOO'\nsh: you need to specify whom to kill\n"},
+		{"busybox", []string{"kill", "99999"}, "kill: can't kill pid 99999: No such process\n"},
+		{"debian", []string{"bash", "-c", "bash --version | head -n 1; echo $BASH_VERSION $SHLVL; bash -c 'echo $SHLVL'; export -p | grep SHLVL"}, "GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n5.2.15(1)-release 1\n2\ndeclare -x SHLVL=\"1\"\n"},
+		{"busybox", []string{"sh", "-c", "echo $BASH_VERSION $SHLVL; export -p | grep SHLVL; env | grep SHLVL"}, "1\nexport SHLVL='1'\nSHLVL=1\n"},
+		{"debian", []string{"sh", "-c", "echo \"<$SHLVL>\""}, "<>\n"},
 	} {
 		if got := run(t, test.image, test.argv...).output(); got != test.want {
 			t.Errorf("%s: %q prints %q, want %q", test.image, test.argv, got, test.want)
