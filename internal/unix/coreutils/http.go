@@ -10,12 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"os"
-	"path"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -147,138 +143,6 @@ func (k *Call) Request(method, address string, body io.Reader, header http.Heade
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	return client.Do(r)
-}
-
-// wget sends one request and saves or shows what comes back. It is long because each flag
-// changes that request.
-func wget(k *Call) int {
-	output, address, quiet, spider := "", "", false, false
-	header := http.Header{"User-Agent": {"Wget"}}
-	var body io.Reader
-	method := http.MethodGet
-	limit := time.Duration(0)
-	for i := 0; i < len(k.Args); i++ {
-		arg := k.Args[i]
-		value := func() string {
-			if i+1 < len(k.Args) {
-				i++
-				return k.Args[i]
-			}
-			return ""
-		}
-		switch {
-		case arg == "--spider":
-			spider = true
-		case strings.HasPrefix(arg, "--header"):
-			_, text, ok := strings.Cut(arg, "=")
-			if !ok {
-				text = value()
-			}
-			addHeader(header, text)
-		case strings.HasPrefix(arg, "--post-data"):
-			_, text, ok := strings.Cut(arg, "=")
-			if !ok {
-				text = value()
-			}
-			method, body = http.MethodPost, strings.NewReader(text)
-		case strings.HasPrefix(arg, "--timeout="):
-			limit, _ = ParseDuration(strings.TrimPrefix(arg, "--timeout="))
-		case strings.HasPrefix(arg, "--"):
-		case strings.HasPrefix(arg, "-") && len(arg) > 1:
-			for j := 1; j < len(arg); j++ {
-				rest := arg[j+1:]
-				if arg[j] == 'q' {
-					quiet = true
-					continue
-				}
-				if strings.ContainsRune("OTtP", rune(arg[j])) {
-					if rest == "" {
-						rest = value()
-					}
-					switch arg[j] {
-					case 'O':
-						output = rest
-					case 'T':
-						limit, _ = ParseDuration(rest)
-					}
-					break
-				}
-			}
-		default:
-			address = arg
-		}
-	}
-	if address == "" {
-		return k.Fail("missing URL")
-	}
-	remote, own := "", *k
-	own.Context = httptrace.WithClientTrace(k.Context, &httptrace.ClientTrace{ConnectStart: func(_, at string) {
-		remote = at
-		if name, _, err := net.SplitHostPort(hostOf(address)); err == nil && !quiet {
-			fmt.Fprintf(k.Stderr, "Connecting to %s (%s)\n", name, at)
-		}
-	}})
-	response, err := own.Request(method, address, body, header, true, limit)
-	if remote == "" { // who is asked is none of the cluster's
-		remote = hostOf(address)
-	}
-	if err != nil {
-		defer k.advise(err)
-		dns, text := Lost(err)
-		switch {
-		case dns:
-			return k.Fail("bad address '%s'", text)
-		case errors.Is(err, context.Canceled):
-			return k.Fail("download timed out")
-		}
-		if isPlain(err) {
-			return k.Fail("error getting response: wrong version number")
-		}
-		why := "Connection refused"
-		switch {
-		case os.IsTimeout(err), errors.Is(err, os.ErrDeadlineExceeded):
-			why = "Connection timed out"
-		case errors.Is(err, syscall.EHOSTUNREACH):
-			why = "No route to host"
-		}
-		if ip, _, err := net.SplitHostPort(remote); err == nil {
-			remote = ip
-		}
-		return k.Fail("can't connect to remote host (%s): %s", remote, why)
-	}
-	defer response.Body.Close()
-	if response.StatusCode >= 400 {
-		return k.Fail("server returned error: HTTP/1.1 %s", response.Status)
-	}
-	if spider {
-		if !quiet {
-			fmt.Fprintln(k.Stderr, "remote file exists")
-		}
-		return 0
-	}
-	if output == "" {
-		u, _ := url.Parse(address)
-		if output = path.Base(u.Path); output == "." || output == "/" {
-			output = "index.html"
-		}
-	}
-	if output == "-" {
-		if _, err = io.Copy(k.Stdout, response.Body); err != nil {
-			return 1
-		}
-		return 0
-	}
-	data, err := ReadAll(response.Body)
-	if err == nil {
-		err = k.Files.WriteFile(k.Path(output), data, 0o644)
-	}
-	if err != nil {
-		return k.Fail("%s: %s", output, Reason(err))
-	}
-	if !quiet {
-		fmt.Fprintf(k.Stderr, "'%s' saved\n", output)
-	}
-	return 0
 }
 
 // hostOf returns the host and the port of an address.
