@@ -20,7 +20,13 @@ import (
 func diff(_ *session, c *coreutils.Call) int {
 	f := c.Flags("U")
 	if len(f.Rest) != 2 {
-		return c.Fail("missing operand") + 1
+		if len(f.Rest) == 1 {
+			return c.Fail("missing operand after '%s'\ndiff: Try 'diff --help' for more information.", f.Rest[0]) + 1
+		}
+		return c.Fail("missing operand\ndiff: Try 'diff --help' for more information.") + 1
+	}
+	if lacks(c, f.Rest, f.On['N']) {
+		return 2
 	}
 	names, err := compared(c.Path(f.Rest[0]), c.Path(f.Rest[1]), f.On['N'])
 	if err != nil {
@@ -42,6 +48,24 @@ func diff(_ *session, c *coreutils.Call) int {
 		fmt.Fprint(c.Stdout, text)
 	}
 	return code
+}
+
+// lacks says which of two files are not there, and reports whether one is not. With -N one of them need not be.
+func lacks(c *coreutils.Call, names []string, absent bool) bool {
+	var failed []error
+	for _, name := range names {
+		_, err := os.Stat(c.Path(name))
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %s", name, coreutils.Reason(err)))
+		}
+	}
+	if absent && len(failed) < 2 {
+		return false
+	}
+	for _, err := range failed {
+		c.Fail("%v", err)
+	}
+	return len(failed) > 0
 }
 
 func join(dir, name string) string {

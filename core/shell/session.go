@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -75,7 +74,7 @@ func (s *Shell) newSession(dir string, t *tty.TTY, processes *bash.Processes, st
 	k := &session{shell: s, tty: t, stdin: stdin, stdout: stdout, stderr: stderr, jobs: processes.Jobs(), processes: processes}
 	if env == nil {
 		env = []string{
-			"HOME=" + s.config.Home, "PATH=" + s.searchPath(), "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color",
+			"HOME=" + s.config.Home, "PATH=" + s.searchPath(), "SHELL=/bin/bash", "USER=kubetab", "TERM=xterm-256color", "LANG=C.UTF-8",
 			"KUBECONFIG=" + s.kubeconfig(), "TMPDIR=" + s.config.Temp,
 		}
 	}
@@ -288,7 +287,7 @@ func (k *session) exec(ctx context.Context, args []string) error {
 	}
 	hc.Stdout, hc.Stderr = until(running, hc.Stdout), until(running, hc.Stderr)
 	if !screen {
-		hc.Stdout = pipe{hc.Stdout, cancel}
+		hc.Stdout = coreutils.Piped(hc.Stdout, func() { cancel(errBrokenPipe) })
 		hc.Stderr = &errorsOf{hc.Stderr, running}
 	}
 	c := &coreutils.Call{
@@ -327,20 +326,6 @@ func (k *session) exec(ctx context.Context, args []string) error {
 }
 
 var errBrokenPipe = errors.New("nobody reads the pipe any more")
-
-// pipe ends a command that writes to a pipe which nobody reads any more.
-type pipe struct {
-	io.Writer
-	end context.CancelCauseFunc
-}
-
-func (p pipe) Write(b []byte) (int, error) {
-	n, err := p.Writer.Write(b)
-	if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
-		p.end(errBrokenPipe)
-	}
-	return n, err
-}
 
 // errorsOf is a command's standard error. A command that a broken pipe has ended writes nothing to it any more.
 type errorsOf struct {

@@ -21,6 +21,7 @@ import (
 type Call struct {
 	context.Context
 	System         System
+	Userland       Userland
 	Files          Files
 	Name           string
 	Args           []string // without the name
@@ -84,6 +85,9 @@ func init() {
 	commands = map[string]func(*Call) int{}
 	for _, some := range []map[string]func(*Call) int{fileCommands, textCommands, systemCommands, httpCommands} {
 		for name, f := range some {
+			if _, known := usages[name]; known {
+				f = helping(name, f)
+			}
 			commands[name] = f
 		}
 	}
@@ -145,6 +149,8 @@ func Reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "No such file or directory"
+	case errors.Is(err, syscall.ENOTEMPTY): // which is an fs.ErrExist, too
+		return "Directory not empty"
 	case errors.Is(err, fs.ErrExist):
 		return "File exists"
 	case errors.Is(err, syscall.EPERM):
@@ -157,8 +163,6 @@ func Reason(err error) string {
 		return "Is a directory"
 	case errors.Is(err, syscall.ENOTDIR):
 		return "Not a directory"
-	case errors.Is(err, syscall.ENOTEMPTY):
-		return "Directory not empty"
 	case errors.Is(err, syscall.EBUSY):
 		return "Resource busy"
 	case errors.Is(err, syscall.ENOSPC):
@@ -263,7 +267,7 @@ func (k *Call) each(names []string, f func(name string, r io.Reader) error) int 
 		if name != "-" {
 			h, err := k.open(name)
 			if err != nil {
-				code = k.Fail("%s: %s", name, Reason(err))
+				code = k.unreadable(name, err)
 				continue
 			}
 			r = h
@@ -272,7 +276,7 @@ func (k *Call) each(names []string, f func(name string, r io.Reader) error) int 
 		case errors.Is(err, ErrMemory):
 			code = k.Fail("%v", err)
 		case err != nil:
-			code = k.Fail("%s: %s", name, Reason(err))
+			code = k.unreadable(name, err)
 		}
 		if h, ok := r.(io.Closer); ok && name != "-" {
 			h.Close()

@@ -2,18 +2,16 @@ package coreutils
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // fileCommands work on files by name.
 var fileCommands = map[string]func(*Call) int{
-	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rm, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
+	"ls": ls, "mkdir": mkdir, "rm": rm, "rmdir": rmdir, "cp": cp, "mv": mv, "touch": touch, "ln": ln,
 	"chmod": chmod, "chown": chown, "chgrp": chgrp, "sync": nothing, "install": install, "truncate": truncate, "fallocate": fallocate, "stat": stat, "find": find, "du": du, "df": df,
 	"tar": tarCommand, "basename": baseName, "dirname": dirName, "readlink": readlink, "realpath": realpath, "mktemp": mktemp, "mount": nothing, "tree": tree,
 }
@@ -27,7 +25,7 @@ func mkdir(k *Call) int {
 		mode, isGiven = long, true
 	}
 	if len(f.Rest) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	make := k.Files.Mkdir
 	if f.On['p'] || f.Has("parents") {
@@ -37,7 +35,7 @@ func mkdir(k *Call) int {
 	for _, name := range f.Rest {
 		err := make(k.Path(name), 0o755)
 		if err != nil {
-			code = k.Fail("can't create directory '%s': %s", name, Reason(err))
+			code = k.refuse("cannot create directory ‘%s’: %s", "can't create directory '%s': %s", name, Reason(err))
 			continue
 		}
 		if isGiven {
@@ -105,8 +103,8 @@ func install(k *Call) int {
 	code := 0
 	for _, from := range names {
 		at := k.into(from, to)
-		if err := k.copy(k.Path(from), at, false); err != nil {
-			code = k.Fail("cannot install '%s': %s", from, Reason(err))
+		if err := k.copy(from, at, false); err != nil {
+			code = k.report(err, func() int { return k.Fail("cannot install '%s': %s", from, Reason(err)) })
 		} else if changed := k.giveMode(at, mode, 0); changed != 0 {
 			return changed
 		}
@@ -116,130 +114,60 @@ func install(k *Call) int {
 
 func rm(k *Call) int {
 	f := k.Flags("")
+	forced := f.On['f'] || f.Has("force")
+	if len(f.Rest) == 0 && !forced {
+		return k.misuse("missing operand")
+	}
 	code := 0
 	for _, name := range f.Rest {
 		p := k.Path(name)
 		i, err := k.Files.Stat(p, false)
-		all := f.On['r'] || f.On['R']
+		all := f.On['r'] || f.On['R'] || f.Has("recursive")
 		switch {
-		case err != nil && f.On['f']:
+		case err != nil && forced:
 			continue
-		case err == nil && k.Name == "rm" && i.IsDir() && !all:
-			code = k.Fail("'%s' is a directory", name)
+		case err == nil && i.IsDir() && !all:
+			code = k.refuse("cannot remove '%s': Is a directory", "'%s' is a directory", name)
 			continue
 		case err == nil:
 			err = k.Files.Remove(p, all)
 		}
 		if err != nil {
-			code = k.Fail("can't remove '%s': %s", name, Reason(err))
+			code = k.refuse("cannot remove '%s': %s", "can't remove '%s': %s", name, Reason(err))
 		}
 	}
 	return code
 }
 
-// into returns where name goes: to itself, or below it if it is a directory.
-func (k *Call) into(from, to string) string {
-	p := k.Path(to)
-	if i, err := k.Files.Stat(p, true); err == nil && i.IsDir() {
-		return path.Join(p, path.Base(from))
-	}
-	return p
-}
-
-func (k *Call) copy(from, to string, all bool) error {
-	i, err := k.Files.Stat(from, true)
-	if err != nil {
-		return err
-	}
-	if !i.IsDir() {
-		if from == to {
-			return fmt.Errorf("'%s' and '%s' are the same file", from, to)
-		}
-		in, err := k.Files.Open(from, os.O_RDONLY, 0)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		out, err := k.Files.Open(to, writeFlags, i.Mode().Perm())
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(out, in)
-		return errors.Join(err, out.Close())
-	}
-	switch {
-	case !all:
-		return errors.New("omitting directory")
-	case strings.HasPrefix(to+"/", strings.TrimSuffix(from, "/")+"/"):
-		return errors.New("cannot copy a directory into itself")
-	case k.Err() != nil:
-		return k.Err()
-	}
-	if err := k.Files.MkdirAll(to, i.Mode()); err != nil {
-		return err
-	}
-	entries, err := k.Files.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := k.copy(path.Join(from, e.Name()), path.Join(to, e.Name()), true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func cp(k *Call) int {
+func rmdir(k *Call) int {
 	f := k.Flags("")
-	if len(f.Rest) < 2 {
-		return k.Fail("missing file operand")
+	if len(f.Rest) == 0 {
+		return k.misuse("missing operand")
 	}
-	to := f.Rest[len(f.Rest)-1]
 	code := 0
-	for _, from := range f.Rest[:len(f.Rest)-1] {
-		if k.spares(f, k.into(from, to)) {
-			continue
+	for _, name := range f.Rest {
+		i, err := k.Files.Stat(k.Path(name), false)
+		if err == nil && !i.IsDir() {
+			err = syscall.ENOTDIR
+		} else if err == nil {
+			err = k.Files.Remove(k.Path(name), false)
 		}
-		if err := k.copy(k.Path(from), k.into(from, to), f.On['r'] || f.On['R'] || f.On['a']); err != nil {
-			code = k.Fail("can't copy '%s': %s", from, Reason(err))
+		if err != nil {
+			code = k.refuse("failed to remove '%s': %s", "'%s': %s", name, Reason(err))
 		}
 	}
 	return code
-}
-
-func mv(k *Call) int {
-	f := k.Flags("")
-	if len(f.Rest) < 2 {
-		return k.Fail("missing file operand")
-	}
-	to := f.Rest[len(f.Rest)-1]
-	code := 0
-	for _, from := range f.Rest[:len(f.Rest)-1] {
-		if k.spares(f, k.into(from, to)) {
-			continue
-		}
-		if err := k.Files.Rename(k.Path(from), k.into(from, to)); err != nil {
-			code = k.Fail("can't rename '%s': %s", from, Reason(err))
-		}
-	}
-	return code
-}
-
-// spares reports whether cp and mv leave a file alone because it is there: with -n.
-func (k *Call) spares(f Flags, to string) bool {
-	if _, long := f.Long["no-clobber"]; !long && !f.On['n'] {
-		return false
-	}
-	_, err := k.Files.Stat(to, false)
-	return err == nil
 }
 
 func touch(k *Call) int {
+	f := k.Flags("dt")
+	if len(f.Rest) == 0 {
+		return k.misuse("missing file operand")
+	}
 	code := 0
-	for _, name := range k.Flags("dt").Rest {
+	for _, name := range f.Rest {
 		if err := k.Files.Touch(k.Path(name)); err != nil {
-			code = k.Fail("%s: %s", name, Reason(err))
+			code = k.refuse("cannot touch '%s': %s", "%s: %s", name, Reason(err))
 		}
 	}
 	return code
@@ -247,17 +175,27 @@ func touch(k *Call) int {
 
 func ln(k *Call) int {
 	f := k.Flags("")
-	if len(f.Rest) != 2 {
-		return k.Fail("missing file operand")
+	switch len(f.Rest) {
+	case 0:
+		return k.misuse("missing file operand")
+	case 1:
+		f.Rest = append(f.Rest, ".")
 	}
-	to := k.into(f.Rest[0], f.Rest[1])
-	if f.On['f'] {
-		_ = k.Files.Remove(to, false) // what is not there need not go
+	last := len(f.Rest) - 1
+	if i, err := k.Files.Stat(k.Path(f.Rest[last]), true); last > 1 && (err != nil || !i.IsDir()) {
+		return k.refuse("target '%s' is not a directory", "target '%s' is not a directory", f.Rest[last])
 	}
-	if err := k.Files.Symlink(f.Rest[0], to); err != nil {
-		return k.Fail("%s: %s", f.Rest[1], Reason(err))
+	code := 0
+	for _, from := range f.Rest[:last] {
+		to := k.into(from, f.Rest[last])
+		if f.On['f'] {
+			_ = k.Files.Remove(k.Path(to), false) // what is not there need not go
+		}
+		if err := k.Files.Symlink(from, k.Path(to)); err != nil {
+			code = k.refuse("failed to create symbolic link '%s': %s", "%s: %s", to, Reason(err))
+		}
 	}
-	return 0
+	return code
 }
 
 // walk visits p and what is below it.
@@ -312,7 +250,7 @@ func find(k *Call) int {
 			return nil
 		})
 		if err != nil {
-			code = k.Fail("%s: %s", root, Reason(err))
+			code = k.refuse("‘%s’: %s", "%s: %s", root, Reason(err))
 		}
 	}
 	return code
@@ -320,7 +258,7 @@ func find(k *Call) int {
 
 func baseName(k *Call) int {
 	if len(k.Args) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	name := path.Base(k.Args[0])
 	if len(k.Args) > 1 && name != k.Args[1] {
@@ -332,7 +270,7 @@ func baseName(k *Call) int {
 
 func dirName(k *Call) int {
 	if len(k.Args) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	fmt.Fprintln(k.Stdout, path.Dir(k.Args[0]))
 	return 0

@@ -75,7 +75,7 @@ func (f Flags) must() existing {
 func readlink(k *Call) int {
 	f := k.Flags("")
 	if len(f.Rest) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	leads := f.On['f'] || f.On['e'] || f.On['m'] || f.Has("canonicalize") || f.Has("canonicalize-existing") || f.Has("canonicalize-missing")
 	code := 0
@@ -106,7 +106,7 @@ func readlink(k *Call) int {
 func realpath(k *Call) int {
 	f := k.Flags("")
 	if len(f.Rest) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	code := 0
 	for _, name := range f.Rest {

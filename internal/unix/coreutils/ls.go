@@ -49,7 +49,10 @@ func ls(k *Call) int {
 	}
 	for letter := range f.On {
 		if !strings.ContainsRune("1aACdFfGghHiIklLmnNopqrRsStTuUvwxX", rune(letter)) {
-			return 1 + k.Fail("invalid option -- '%c'", letter)
+			if k.Userland == Busybox {
+				return k.unknown(byte(letter))
+			}
+			return 1 + k.unknown(byte(letter))
 		}
 	}
 	l := &listing{Call: k, on: f.On}
@@ -65,7 +68,7 @@ func ls(k *Call) int {
 		i, err := l.stat(name)
 		switch {
 		case err != nil:
-			l.fail(2, "cannot access '%s': %s", name, Reason(err))
+			l.fail(2, "cannot access '%s': %s", "%s: %s", name, Reason(err))
 		case i.IsDir() && !l.on['d']:
 			dirs = append(dirs, listed{name, k.Path(name), i})
 		default:
@@ -80,8 +83,11 @@ func ls(k *Call) int {
 	return l.code
 }
 
-func (l *listing) fail(code int, format string, args ...any) {
-	l.Fail(format, args...)
+func (l *listing) fail(code int, gnu, busybox string, args ...any) {
+	l.refuse(gnu, busybox, args...)
+	if l.Userland == Busybox {
+		code = 1
+	}
 	l.code = max(l.code, code)
 }
 
@@ -134,7 +140,7 @@ func (l *listing) dir(d listed, titled bool) {
 	}
 	entries, err := l.Files.ReadDir(d.path)
 	if err != nil {
-		l.fail(1, "cannot open directory '%s': %s", d.name, Reason(err))
+		l.fail(1, "cannot open directory '%s': %s", "can't open '%s': %s", d.name, Reason(err))
 		return
 	}
 	var files []listed
@@ -154,7 +160,7 @@ func (l *listing) dir(d listed, titled bool) {
 			i, err = l.Files.Stat(p, false)
 		}
 		if err != nil {
-			l.fail(1, "cannot access '%s': %s", path.Join(d.name, entry.Name()), Reason(err))
+			l.fail(1, "cannot access '%s': %s", "%s: %s", path.Join(d.name, entry.Name()), Reason(err))
 			continue
 		}
 		files = append(files, listed{entry.Name(), p, i})

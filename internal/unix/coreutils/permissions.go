@@ -3,7 +3,6 @@ package coreutils
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -134,14 +133,19 @@ func (k *Call) altered(f func(what, p string, i fs.FileInfo) error) int {
 	for ; len(args) > 0 && isAlterFlag(args[0]); args = args[1:] {
 		recursive = recursive || args[0] == "--recursive" || !strings.HasPrefix(args[0], "--") && strings.Contains(args[0], "R")
 	}
-	if len(args) < 2 {
-		return k.Fail("missing operand")
+	switch len(args) {
+	case 0:
+		return k.misuse("missing operand")
+	case 1:
+		return k.misuse("missing operand after ‘%s’", args[0])
 	}
 	code := 0
 	for _, name := range args[1:] {
 		p := k.Path(name)
 		i, err := k.Files.Stat(p, true)
-		if err == nil {
+		if err != nil {
+			err = wording{"cannot access '%s': %s", "%s: %s", []any{name, Reason(err)}}
+		} else {
 			if recursive && i.IsDir() {
 				err = k.walk(p, func(p string, i fs.FileInfo) error {
 					if i.Mode()&fs.ModeSymlink != 0 {
@@ -154,10 +158,21 @@ func (k *Call) altered(f func(what, p string, i fs.FileInfo) error) int {
 			}
 		}
 		if err != nil {
-			code = k.Fail("%s: %s", name, Reason(err))
+			code = k.report(err, func() int { return k.alteration(name, err) })
 		}
 	}
 	return code
+}
+
+// alteration says why a file is not altered.
+func (k *Call) alteration(name string, err error) int {
+	switch k.Name {
+	case "chown":
+		return k.refuse("changing ownership of '%s': %s", "%s: %s", name, Reason(err))
+	case "chgrp":
+		return k.refuse("changing group of '%s': %s", "%s: %s", name, Reason(err))
+	}
+	return k.refuse("changing permissions of '%s': %s", "%s: %s", name, Reason(err))
 }
 
 // isAlterFlag tells the options of chmod, chown and chgrp from a mode such as -x.
@@ -173,7 +188,7 @@ func chmod(k *Call) int {
 	return k.altered(func(mode, p string, i fs.FileInfo) error {
 		bits, err := parseMode(mode, unixMode(i.Mode()), i.IsDir())
 		if err != nil {
-			return err
+			return wording{"invalid mode: ‘%s’\nTry 'chmod --help' for more information.", "invalid mode '%s'", []any{mode}}
 		}
 		return k.Files.Chmod(p, fileMode(bits))
 	})
@@ -328,7 +343,7 @@ func (k *Call) id(name, file, kind string) (int64, error) {
 			return id, nil
 		}
 	}
-	return 0, errors.New("unknown " + kind + " " + name)
+	return 0, wording{"invalid " + kind + ": ‘%s’", "unknown " + kind + " %s", []any{name}}
 }
 
 func stat(k *Call) int {
@@ -338,13 +353,13 @@ func stat(k *Call) int {
 		format, formatted = text, true
 	}
 	if len(f.Rest) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	code, names := 0, k.names()
 	for _, name := range f.Rest {
 		i, err := k.Files.Stat(k.Path(name), f.On['L'])
 		if err != nil {
-			code = k.Fail("can't stat '%s': %s", name, Reason(err))
+			code = k.refuse("cannot statx '%s': %s", "can't stat '%s': %s", name, Reason(err))
 			continue
 		}
 		if formatted {

@@ -68,12 +68,12 @@ func sortCommand(k *Call) int {
 				unique = true
 			case 's', 'b', 'd', 'i':
 			default:
-				return k.Fail("invalid option -- '%c'", letter) + 1
+				return k.unknown(letter) + 1
 			}
 		}
 	}
 	all, code, err := k.all(files)
-	if err != nil {
+	if err != nil || code != 0 {
 		return 2
 	}
 	if len(keys) == 0 {

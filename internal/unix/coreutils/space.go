@@ -84,7 +84,7 @@ func du(k *Call) int {
 	for _, name := range f.Rest {
 		n, err := u.of(k.Path(name), name, 0)
 		if err != nil {
-			code = k.Fail("%s: %s", name, Reason(err))
+			code = k.refuse("cannot access '%s': %s", "%s: %s", name, Reason(err))
 		}
 		total += n
 	}

@@ -24,13 +24,13 @@ var systemCommands = map[string]func(*Call) int{
 
 func sleep(k *Call) int {
 	if len(k.Args) == 0 {
-		return k.Fail("missing operand")
+		return k.misuse("missing operand")
 	}
 	total := time.Duration(0)
 	for _, arg := range k.Args {
 		d, ok := ParseDuration(arg)
 		if !ok {
-			return k.Fail("invalid number '%s'", arg)
+			return k.refuse("invalid time interval ‘%s’\nTry '"+k.Name+" --help' for more information.", "invalid number '%s'", arg)
 		}
 		if k.Name == "usleep" {
 			d /= 1e6
@@ -87,7 +87,7 @@ func date(k *Call) int {
 	if dated {
 		when, ok := parseDate(text, now)
 		if !ok {
-			return k.Fail("invalid date '%s'", text)
+			return k.refuse("invalid date ‘%s’", "invalid date '%s'", text)
 		}
 		now = when
 	}

@@ -14,7 +14,7 @@ func tail(k *Call) int {
 	f := k.Flags("ncs")
 	p, err := f.part("+")
 	if err != nil {
-		return k.Fail("%v", err)
+		return k.report(err, nil)
 	}
 	how, long := f.Long["follow"]
 	_, retries := f.Long["retry"]
@@ -67,7 +67,7 @@ func (t *tailing) add(name string) {
 	if name == "-" {
 		f.file, f.name = io.NopCloser(t.Stdin), "standard input"
 	} else if err := t.open(f); err != nil {
-		t.code = t.Fail("can't open '%s': %s", name, Reason(err))
+		t.code = t.unreadable(name, err)
 		if t.retries {
 			t.files = append(t.files, f)
 		}
@@ -78,7 +78,7 @@ func (t *tailing) add(name string) {
 	case errors.Is(err, ErrMemory):
 		t.code = t.Fail("%v", err)
 	case err != nil:
-		t.code = t.Fail("%s: %s", name, Reason(err))
+		t.code = t.unreadable(name, err)
 	case name != "-":
 		t.files = append(t.files, f)
 		return
@@ -196,19 +196,19 @@ func (t *tailing) more(f *tailed) bool {
 	switch {
 	case err != nil:
 		if t.retries && f.file != nil {
-			t.Fail("%s has become inaccessible: %s", f.name, Reason(err))
+			t.refuse("'%s' has become inaccessible: %s", "%s has become inaccessible: %s", f.name, Reason(err))
 			f.file.Close()
 			f.file, f.info = nil, nil
 		}
 		return true
 	case f.file == nil && t.open(f) == nil:
-		t.Fail("%s has appeared; following end of new file", f.name)
+		t.refuse("'%s' has appeared;  following new file", "%s has appeared; following end of new file", f.name)
 	case f.file == nil:
 		return true
 	case !isAnother && info.Size() < f.read && t.reopen(f):
 		t.Fail("%s: file truncated", f.name)
 	case t.retries && isAnother && t.reopen(f):
-		t.Fail("%s has been replaced; following end of new file", f.name)
+		t.refuse("'%s' has been replaced;  following new file", "%s has been replaced; following end of new file", f.name)
 	default:
 		return true
 	}

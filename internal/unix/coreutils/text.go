@@ -103,11 +103,11 @@ func (f Flags) part(sign string) (part, error) {
 	}
 	digits, signed := strings.CutPrefix(text, sign)
 	digits = strings.TrimLeft(digits, "+-")
-	bare := strings.TrimRight(digits, "bkKMGTPEiB")
+	bare := strings.TrimRight(digits, "bkKmMGTPEiB")
 	unit, known := units[digits[len(bare):]]
 	n, err := strconv.Atoi(bare)
 	if err != nil || !known || n > math.MaxInt/unit {
-		return p, fmt.Errorf("invalid number of %s: '%s'", map[bool]string{false: "lines", true: "bytes"}[p.bytes], text)
+		return p, wording{"invalid number of %[2]s: ‘%[1]s’", "invalid number '%[1]s'", []any{text, map[bool]string{false: "lines", true: "bytes"}[p.bytes]}}
 	}
 	p.n, p.sign = n*unit, signed
 	return p, nil
@@ -115,7 +115,7 @@ func (f Flags) part(sign string) (part, error) {
 
 // units are what GNU's programs multiply numbers by.
 var units = map[string]int{
-	"": 1, "b": 512, "kB": 1e3, "k": 1 << 10, "K": 1 << 10, "KiB": 1 << 10, "MB": 1e6, "M": 1 << 20, "MiB": 1 << 20,
+	"": 1, "b": 512, "kB": 1e3, "k": 1 << 10, "K": 1 << 10, "KiB": 1 << 10, "MB": 1e6, "M": 1 << 20, "m": 1 << 20, "MiB": 1 << 20,
 	"GB": 1e9, "G": 1 << 30, "GiB": 1 << 30, "TB": 1e12, "T": 1 << 40, "TiB": 1 << 40, "PB": 1e15, "P": 1 << 50, "PiB": 1 << 50,
 }
 
@@ -141,7 +141,7 @@ func head(k *Call) int {
 	f := k.Flags("nc")
 	p, err := f.part("-")
 	if err != nil {
-		return k.Fail("%v", err)
+		return k.report(err, nil)
 	}
 	return k.named(f, func(_ string, r io.Reader) error {
 		switch {

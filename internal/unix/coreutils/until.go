@@ -2,7 +2,9 @@ package coreutils
 
 import (
 	"context"
+	"errors"
 	"io"
+	"syscall"
 
 	"github.com/kubetab/kubetab/internal/unix/terminal"
 )
@@ -25,6 +27,29 @@ func (m *mortalWriter) Write(b []byte) (int, error) {
 
 func (m *mortalWriter) Fd() uintptr {
 	if f, ok := m.Writer.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return terminal.NoDevice
+}
+
+// Piped calls broken when what is written goes to a pipe that nobody reads any more: a real program ends by SIGPIPE then.
+func Piped(w io.Writer, broken func()) io.Writer { return piped{w, broken} }
+
+type piped struct {
+	io.Writer
+	broken func()
+}
+
+func (p piped) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
+		p.broken()
+	}
+	return n, err
+}
+
+func (p piped) Fd() uintptr {
+	if f, ok := p.Writer.(interface{ Fd() uintptr }); ok {
 		return f.Fd()
 	}
 	return terminal.NoDevice

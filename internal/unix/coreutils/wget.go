@@ -18,8 +18,7 @@ import (
 )
 
 // wgetUsage is that of busybox.
-const wgetUsage = `BusyBox v1.36.1 (2024-09-26 21:31:42 UTC) multi-call binary.
-
+const wgetUsage = busyboxVersion + `
 Usage: wget [-cqS] [--spider] [-O FILE] [-o LOGFILE] [--header STR]
 	[--post-data STR | --post-file FILE] [-Y on/off]
 	[--no-check-certificate] [-P DIR] [-U AGENT] [-T SEC] URL...

@@ -98,7 +98,7 @@ func (m Machine) Line(ctx context.Context, dir, line string, in io.Reader, out i
 	if err != nil {
 		m.T.Fatal(err)
 	}
-	runner, err := interp.New(interp.Dir(dir), interp.StdIO(in, out, io.Discard), interp.Env(expand.ListEnviron()),
+	runner, err := interp.New(interp.Dir(dir), interp.StdIO(in, out, io.Discard), interp.Env(expand.ListEnviron("LC_ALL=C.UTF-8")),
 		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return m.exec }))
 	if err != nil {
 		m.T.Fatal(err)
@@ -263,6 +263,9 @@ func (*Files) Remove(name string, all bool) error {
 	}
 	return os.Remove(name)
 }
+
+// Rename implements coreutils.Files.
+func (*Files) Rename(from, to string) error { return os.Rename(from, to) }
 
 // Chmod implements coreutils.Files.
 func (*Files) Chmod(name string, mode fs.FileMode) error { return os.Chmod(name, mode) }

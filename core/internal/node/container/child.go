@@ -44,3 +44,20 @@ func (s *session) child(k *coreutils.Call, env []string) *session {
 func (c *Container) withEnv(env []string) *Container {
 	return &Container{origin: c.root(), cfg: c.cfg, Log: c.Log, Started: c.Started, argv: c.argv, env: env, tree: c.tree, ctx: c.ctx, cancel: c.cancel}
 }
+
+// brokenPipe is SIGPIPE.
+const brokenPipe = killedBy(13)
+
+// piped runs a program, which a pipe that nobody reads any more ends without a word.
+func (k *call) piped(f func(*coreutils.Call) int) int {
+	ctx, end := context.WithCancelCause(k.Context)
+	defer end(nil)
+	k.Context = ctx
+	k.Stdin, k.Stderr = coreutils.ReadUntil(ctx, k.Stdin), coreutils.Until(ctx, k.Stderr)
+	k.Stdout = coreutils.Until(ctx, coreutils.Piped(k.Stdout, func() { end(brokenPipe) }))
+	code := f(k.Call)
+	if by, ok := killed(ctx); ok && code != 0 {
+		return by
+	}
+	return code
+}

@@ -45,21 +45,30 @@ func nc(k *call) int {
 		case dns:
 			return k.Fail("bad address '%s'", text)
 		case isTimeout(err):
-			return k.Fail("%s (%s:%d): Connection timed out", host, host, number)
+			return k.Fail("%s (%s:%d): Connection timed out", host, k.address(host), number)
 		case isUnreachable(err) && !port.UDP:
-			return k.Fail("%s (%s:%d): No route to host", host, host, number)
+			return k.Fail("%s (%s:%d): No route to host", host, k.address(host), number)
 		case port.UDP && !f.On['z']: // nobody is told that a datagram is lost
 			return 1
 		}
-		return k.Fail("%s (%s:%d): Connection refused", host, host, number)
+		return k.Fail("%s (%s:%d): Connection refused", host, k.address(host), number)
 	}
 	if f.On['v'] {
-		fmt.Fprintf(k.Stderr, "%s (%s:%d) open\n", host, host, number)
+		fmt.Fprintf(k.Stderr, "%s (%s:%d) open\n", host, k.address(host), number)
 	}
 	if f.On['z'] {
 		return 0
 	}
 	return k.talk(ctx, l, net.JoinHostPort(host, f.Rest[1]))
+}
+
+// address is the first address of a host, or the host itself where it has none.
+func (k *call) address(host string) string {
+	addresses, _, err := k.session.c.cfg.Network.Lookup(k, host)
+	if err != nil || len(addresses) == 0 {
+		return host
+	}
+	return addresses[0]
 }
 
 // talk speaks with what listens at an address, host:port, until the input ends.

@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 		`printf 'b\na\nb\n' | sort | uniq -c | sed 's/^ *//'`:                   "1 a\n2 b\n",
 		`echo hello | grep -c l; echo hello | grep -q z || echo none`:           "1\nnone\n",
 		`echo secret | base64; echo c2VjcmV0Cg== | base64 -d`:                   "c2VjcmV0Cg==\nsecret\n",
-		`cat /nope`: "cat: /nope: No such file or directory\n",
+		`cat /nope`: "cat: can't open '/nope': No such file or directory\n",
 		`nope`:      "sh: nope: not found\n",
 		`env | grep COLOR; printenv COLOR; unset COLOR; printenv COLOR || echo unset`:            "COLOR=blue\nblue\nunset\n",
 		`expr 2 + 3; seq -s x 1 >/dev/null; seq 2 4 | tail -n 1`:                                 "5\n4\n",
@@ -128,7 +128,7 @@ func TestProcessesOfAContainer(t *testing.T) {
 		return out.String()
 	}
 	if got, want := exec("ps | sed -n '3,4p'; jobs; kill -0 8 9 && kill 9; kill 99; sleep 5 & kill $!; wait $!; echo $?"),
-		"    8 root      0:00 sleep 1000\n    9 root      0:00 { sleep 2000; }\nkill: can't kill pid 99: No such process\n143\n"; got != want {
+		"    8 root      0:00 sleep 1000\n    9 root      0:00 { sleep 2000; }\nsh: can't kill pid 99: No such process\n143\n"; got != want {
 		t.Errorf("prints %q, want %q", got, want)
 	}
 	b.step(t, func() bool { return b.Log.Tail(9, 1000) == "up\n143\n" })

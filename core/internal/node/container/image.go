@@ -11,6 +11,7 @@ import (
 	"github.com/distribution/reference"
 
 	"github.com/kubetab/kubetab/internal/unix/bash"
+	"github.com/kubetab/kubetab/internal/unix/coreutils"
 )
 
 // Image says what a container of an image is made of.
@@ -44,6 +45,14 @@ func (i Image) hasShell(name string) bool {
 		return i.Bash || i.unknown
 	}
 	return shells[name]
+}
+
+// userland is whose programs the image has: those beside Debian's sh are GNU's.
+func (i Image) userland() coreutils.Userland {
+	if i.dialect("sh") == bash.Ash {
+		return coreutils.Busybox
+	}
+	return coreutils.GNU
 }
 
 // dialect is what the image's shell of a name prints like: sh is Debian's dash in images that have bash, and busybox's in

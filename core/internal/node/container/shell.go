@@ -395,7 +395,7 @@ func (s *session) exec(ctx context.Context, args []string) error {
 func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *process, args []string) int {
 	name := path.Base(args[0])
 	k := &call{session: s, process: p, Call: &coreutils.Call{
-		Context: ctx, System: s,
+		Context: ctx, System: s, Userland: s.c.cfg.Image.userland(),
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
 	k.Files = files{s.c.tree(), k, ctx}
@@ -425,8 +425,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 			return f(k)
 		}
 		if f := coreutils.Lookup(name); f != nil {
-			k.Stdin, k.Stdout, k.Stderr = coreutils.ReadUntil(ctx, k.Stdin), coreutils.Until(ctx, k.Stdout), coreutils.Until(ctx, k.Stderr)
-			return f(k.Call)
+			return k.piped(f)
 		}
 		if bash.Programs[name] { // by its path, such as /bin/echo
 			return s.Run(k.Call, k.Environ(), append([]string{name}, args[1:]...))

@@ -28,6 +28,7 @@ func TestShellsSpeakAsThoseOfTheirImages(t *testing.T) {
 			"8\n9\n9 sleep\n1 sh -c sleep 100 & sleep 200 & pgrep sleep; pgrep -fl '^sleep 2'; pgrep -a sh; pkill -f '^sleep 1'; wait -n; echo $?; pgrep -c sleep; killall -0 sleep && killall -9 sleep; wait $!; echo $?; pkill sleep; echo $?; killall sleep\n143\n1\n137\n1\nkillall: sleep: no process killed\n"},
 		{"busybox", []string{"sh", "-c", `trap 'echo ended; exit 3' TERM; pkill sh; sleep 1; echo no`}, "ended\n"},
 		{"busybox", []string{"echo", "-en", `a\tb`}, "a\tb"},
+		{"debian", []string{"bash", "-c", `cat /dev/zero | head -c 3 | od -An -c; yes | head -n 1; dd if=/dev/zero | head -c 1 | wc -c; cat /dev/zero | true; echo ${PIPESTATUS[0]}`}, "  \\0  \\0  \\0\ny\n1\n141\n"},
 		{"debian", []string{"bash", "-c", "sleep 0 & wait; kill %%; kill %1; kill 99999; kill -FOO 1; kill; sleep 9 & jobs; kill $!"},
 			"bash: kill: %%: no such job\nbash: kill: %1: no such job\nbash: kill: (99999) - No such process\nbash: kill: FOO: invalid signal specification\n" +
 				"kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n[1]+  Running                 sleep 9 &\n"},
@@ -124,5 +125,22 @@ func TestWatch(t *testing.T) {
 	b.step(t, func() bool { return len(b.ended) > 0 })
 	if got := b.output(); got != "xxx" {
 		t.Errorf("prints %q", got)
+	}
+}
+
+// Programs speak as those of the image do.
+func TestProgramsSpeakAsThoseOfTheirImages(t *testing.T) {
+	const script = "ls no; cat no; rm no; head no; mkdir no/x; sleep x; sort no; cp no x"
+	busybox := "ls: no: No such file or directory\ncat: can't open 'no': No such file or directory\nrm: can't remove 'no': No such file or directory\n" +
+		"head: no: No such file or directory\nmkdir: can't create directory 'no/x': No such file or directory\nsleep: invalid number 'x'\n" +
+		"sort: no: No such file or directory\ncp: can't stat 'no': No such file or directory\n"
+	gnu := "ls: cannot access 'no': No such file or directory\ncat: no: No such file or directory\nrm: cannot remove 'no': No such file or directory\n" +
+		"head: cannot open 'no' for reading: No such file or directory\nmkdir: cannot create directory 'no/x': No such file or directory\n" +
+		"sleep: invalid time interval 'x'\nTry 'sleep --help' for more information.\n" +
+		"sort: cannot read: no: No such file or directory\ncp: cannot stat 'no': No such file or directory\n"
+	for image, want := range map[string]string{"busybox": busybox, "nginx:alpine": busybox, "debian": gnu, "nginx": gnu} {
+		if got := run(t, image, "sh", "-c", script).output(); got != want {
+			t.Errorf("%s prints %q, want %q", image, got, want)
+		}
 	}
 }

@@ -107,8 +107,8 @@ func TestUsers(t *testing.T) {
 		`[ -w /etc/passwd ] || echo no; [ -r /etc/passwd ] && echo yes`:                                        "no\nyes\n",
 		`cd /tmp; touch a; chmod u=rwx,g+w,o= a; chgrp 2000 a; stat -c '%a %A %u:%g %U %F' a`:                  "760 -rwxrw---- 1000:2000 1000 regular empty file\n",
 		`cd /tmp; mkdir d; chmod 2775 d; chgrp 2000 d; chmod g+s d; touch d/f; ls -ld d d/f | cut -c1-30`:      "drwxrwsr-x    1 1000     2000 \n-rw-r--r--    1 1000     2000 \n",
-		`cd /tmp; touch a; chown 5 a; echo $?; chmod u+q a; echo $?`:                                           "chown: a: Operation not permitted\n1\nchmod: a: invalid mode 'u+q'\n1\n",
-		`cd /tmp; mkdir -p d/e; touch d/e/f; chmod -R go-rwx d; stat -c %a d d/e d/e/f; chmod -x d; cat d/e/f`: "700\n700\n600\ncat: d/e/f: Permission denied\n",
+		`cd /tmp; touch a; chown 5 a; echo $?; chmod u+q a; echo $?`:                                           "chown: a: Operation not permitted\n1\nchmod: invalid mode 'u+q'\n1\n",
+		`cd /tmp; mkdir -p d/e; touch d/e/f; chmod -R go-rwx d; stat -c %a d d/e d/e/f; chmod -x d; cat d/e/f`: "700\n700\n600\ncat: can't open 'd/e/f': Permission denied\n",
 	} {
 		t.Run(script, func(t *testing.T) {
 			b := runAs(t, User{UID: 1000, GID: 3000, Groups: []int64{2000}}, "busybox", "sh", "-c", script)
