@@ -2,6 +2,7 @@ package coreutils
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,11 @@ type curlCommand struct {
 	on     map[string]bool // options without a value
 }
 
+// bundle is the file of the authorities to trust: that of the options, or of the environment. It is "" for none.
+func (c *curlCommand) bundle() string {
+	return cmp.Or(c.authorities, c.Env.Get("CURL_CA_BUNDLE").String(), c.Env.Get("SSL_CERT_FILE").String())
+}
+
 func curl(k *Call) int {
 	own := *k
 	c := &curlCommand{Call: &own, header: http.Header{"User-Agent": {"curl/" + curlVersion}, "Accept": {"*/*"}}, on: map[string]bool{}, places: map[string]string{}}
@@ -63,10 +69,10 @@ func curl(k *Call) int {
 	}
 	if !c.on["insecure"] {
 		var pem []byte
-		if c.authorities != "" {
+		if file := c.bundle(); file != "" {
 			var err error
-			if pem, err = k.Files.ReadFile(k.Path(c.authorities)); err != nil {
-				return c.fail(77, "error setting certificate file: %s", c.authorities)
+			if pem, err = k.Files.ReadFile(k.Path(file)); err != nil && (c.authorities != "" || strings.HasPrefix(c.address, "https:")) {
+				return c.fail(77, "error setting certificate file: %s", file)
 			}
 		}
 		own.Context = trusting(k.Context, pem)

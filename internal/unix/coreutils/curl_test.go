@@ -2,6 +2,7 @@ package coreutils_test
 
 import (
 	"bytes"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,5 +89,48 @@ func TestCurl(t *testing.T) {
 	}
 	if text, err := (&unixtest.Files{}).ReadFile(dir + "/made.txt"); err != nil || string(text) != "GET /made.txt host=127.0.0.1 name=\n" {
 		t.Errorf("-O has written %q %v", text, err)
+	}
+}
+
+// signed is a machine whose servers have certificates of one authority.
+type signed struct {
+	unixtest.Machine
+	authority []byte
+}
+
+func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := coreutils.CheckAuthority(r, func() ([]byte, error) { return s.authority, nil }); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("hello\n")), Request: r}, nil
+}
+
+// Authorities are those of --cacert, or of the environment.
+func TestCurlTrustsTheEnvironment(t *testing.T) {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("ca")})
+	dir := t.TempDir()
+	files := &unixtest.Files{}
+	for name, text := range map[string][]byte{"ca": authority, "other": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("other")})} {
+		if err := files.WriteFile(dir+"/"+name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		env  []string
+		args string
+		code int
+	}{
+		{nil, "-s https://a", 60},
+		{[]string{"CURL_CA_BUNDLE=ca"}, "-s https://a", 0},
+		{[]string{"SSL_CERT_FILE=ca"}, "-s https://a", 0},
+		{[]string{"SSL_CERT_FILE=other", "CURL_CA_BUNDLE=ca"}, "-s https://a", 0},
+		{[]string{"CURL_CA_BUNDLE=ca"}, "-s --cacert other https://a", 60},
+		{[]string{"CURL_CA_BUNDLE=none"}, "-s https://a", 77},
+	} {
+		call := &coreutils.Call{Context: t.Context(), System: signed{unixtest.Machine{T: t, Lookup: coreutils.Lookup}, authority}, Files: files, Env: expand.ListEnviron(test.env...), Dir: dir,
+			Name: "curl", Args: strings.Fields(test.args), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+		if code := coreutils.Lookup("curl")(call); code != test.code {
+			t.Errorf("%q curl %s exits with %d, want %d", test.env, test.args, code, test.code)
+		}
 	}
 }
