@@ -30,6 +30,9 @@ func TestMessagesOfPrograms(t *testing.T) {
 		{"", []string{"ls", "nothing"}, "ls: cannot access 'nothing': No such file or directory\n", 2},
 		{"", []string{"tail", "-f", "nothing"}, "tail: cannot open 'nothing' for reading: No such file or directory\n", 1},
 		{"", []string{"mkdir", "no/x"}, "mkdir: cannot create directory 'no/x': No such file or directory\n", 1}, // the locale has no other quotes
+		{"", []string{"tar", "cf", "/dev/null", "/no", "/no2"}, "tar: Removing leading `/' from member names\ntar: /no: Cannot stat: No such file or directory\n" +
+			"tar: /no2: Cannot stat: No such file or directory\ntar: Exiting with failure status due to previous errors\n", 2},
+		{"", []string{"tar", "xf", "-", "-C", "/nodir"}, "tar: /nodir: Cannot open: No such file or directory\ntar: Error is not recoverable: exiting now\n", 2},
 		{"", []string{"df", "nothing"}, "df: nothing: No such file or directory\n", 1},
 	} {
 		if got, code := failure(t, coreutils.GNU, test.stdin, test.argv...); got != test.want || code != test.code {
@@ -75,6 +78,8 @@ func TestMessagesOfBusybox(t *testing.T) {
 		{"sleep x", "sleep: invalid number 'x'\n", 1},
 		{"sleep", usage + "sleep [N]...\n", 1},
 		{"head -c x", "head: invalid number 'x'\n", 1},
+		{"tar cf /dev/null /no", "tar: removing leading '/' from member names\ntar: /no: No such file or directory\ntar: error exit delayed from previous errors\n", 1},
+		{"tar xf - -C /nodir", "tar: can't change directory to '/nodir': No such file or directory\n", 1},
 		{"date -d nonsense", "date: invalid date 'nonsense'\n", 1},
 		{"ls -Z", "ls: unrecognized option: Z\n" + usage + "ls [-1AaCxdLHRFplinshrSXvctu] [-w WIDTH] [FILE]...\n", 1},
 		{"cat --help", usage + "cat [-nbvteA] [FILE]...\n", 0},

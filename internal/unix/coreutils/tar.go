@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // tarCommand creates and extracts archives, which is what kubectl cp runs.
@@ -34,14 +35,19 @@ func tarCommand(k *Call) int {
 			w = zipped
 		}
 		t := tar.NewWriter(w)
-		code := 0
+		failed, removed := false, false
 		for _, name := range f.Rest {
+			if !removed && strings.HasPrefix(name, "/") {
+				removed = true
+				k.refuse("Removing leading `/' from member names", "removing leading '/' from member names")
+			}
 			base := Absolute(dir, name)
 			err := k.walk(base, func(p string, i fs.FileInfo) error {
 				return k.archive(t, strings.TrimPrefix(strings.TrimPrefix(name, "/")+strings.TrimPrefix(p, base), "/"), p, i)
 			})
 			if err != nil {
-				code = k.Fail("%s: %s", name, Reason(err))
+				failed = true
+				k.refuse("%s: Cannot stat: %s", "%s: %s", name, Reason(err))
 			}
 		}
 		if err := t.Close(); err != nil {
@@ -59,12 +65,22 @@ func tarCommand(k *Call) int {
 		} else if _, err := k.Stdout.Write(archive.Bytes()); err != nil {
 			return 1
 		}
-		return code
+		if failed {
+			return k.trouble("Exiting with failure status due to previous errors", "error exit delayed from previous errors")
+		}
+		return 0
 	case f.On['x'], f.On['t']:
+		if i, err := k.Files.Stat(dir, true); err != nil || !i.IsDir() {
+			return k.noFolder(f.Value['C'], err)
+		}
 		r := k.Stdin
 		if file != "" && file != "-" {
 			h, err := k.Files.Open(k.Path(file), 0, 0)
 			if err != nil {
+				if k.Userland == GNU {
+					k.Fail("%s: Cannot open: %s", file, Reason(err))
+					return k.trouble("Error is not recoverable: exiting now", "")
+				}
 				return k.Fail("can't open '%s': %s", file, Reason(err))
 			}
 			defer h.Close()
@@ -80,6 +96,27 @@ func tarCommand(k *Call) int {
 		return k.unpack(tar.NewReader(r), dir, f.On['t'], f.On['v'])
 	}
 	return k.Fail("must specify one of -c, -x, -t")
+}
+
+// trouble says that tar has failed, and returns its exit code: GNU's is 2.
+func (k *Call) trouble(gnu, busybox string) int {
+	code := k.refuse(gnu, busybox)
+	if k.Userland == GNU {
+		code++
+	}
+	return code
+}
+
+// noFolder says that the folder to unpack in cannot be entered. err is nil for what is no folder.
+func (k *Call) noFolder(name string, err error) int {
+	if err == nil {
+		err = syscall.ENOTDIR
+	}
+	code := k.refuse("%s: Cannot open: %s", "can't change directory to '%s': %s", name, Reason(err))
+	if k.Userland == GNU {
+		return k.trouble("Error is not recoverable: exiting now", "")
+	}
+	return code
 }
 
 func (k *Call) archive(t *tar.Writer, name, p string, i fs.FileInfo) error {
