@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,12 +55,16 @@ func toolNames() []string {
 // files are a container's as commands want them.
 type files struct {
 	*Tree
-	self *call           // whose process /proc/self is; nil: the first one's
-	ctx  context.Context // of the program that opens files; nil: none's
+	self  *call           // whose process /proc/self is; nil: the first one's
+	shell *session        // that opens files for redirections; nil: none does
+	ctx   context.Context // of the program that opens files; nil: none's
 }
 
 // own returns p with /proc/self as the process that looks.
 func (f files) own(p string) string {
+	if rest, ok := strings.CutPrefix(p, "/proc/self/fd"); ok && (f.self != nil || f.shell != nil) && (rest == "" || rest[0] == '/') {
+		return "/dev/fd" + rest
+	}
 	if rest, ok := strings.CutPrefix(p, "/proc/self"); ok && f.self != nil && (rest == "" || rest[0] == '/') {
 		return "/proc/" + strconv.Itoa(f.self.session.c.number(f.self.process)) + rest
 	}
@@ -73,12 +78,30 @@ func (f files) own(p string) string {
 
 func (f files) Stat(p string, follow bool) (fs.FileInfo, error) { return f.Tree.Stat(f.own(p), follow) }
 func (f files) ReadDir(p string) ([]fs.DirEntry, error)         { return f.Tree.ReadDir(f.own(p)) }
-func (f files) ReadFile(p string) ([]byte, error)               { return f.Tree.ReadFile(f.own(p)) }
+
+func (f files) ReadFile(p string) ([]byte, error) {
+	h, err := f.Tree.Open(f.own(p), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	if own := f.streams(); own != nil {
+		if from := own.stream(h.file.device); from != nil {
+			return coreutils.ReadAll(from)
+		}
+	}
+	return f.Tree.ReadFile(f.own(p))
+}
 
 func (f files) Open(p string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
 	h, err := f.Tree.Open(f.own(p), flag, perm)
 	if err != nil {
 		return nil, err // not a nil *Handle
+	}
+	if own := f.streams(); own != nil {
+		if to := own.stream(h.file.device); to != nil {
+			return to, h.Close()
+		}
 	}
 	if f.ctx == nil {
 		return h, nil

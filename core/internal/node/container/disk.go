@@ -59,8 +59,12 @@ const (
 	devNull
 	devZero
 	devRandom
-	devStdout // of the container's first process
+	devFull
+	devStdin // of the process that opens it, as are the next two; of the container's first one where that is not known
+	devStdout
 	devStderr
+	devLog // the standard output of the container's first process
+	devErrors
 )
 
 // NewDir returns an empty directory that is in no tree yet.

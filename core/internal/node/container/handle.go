@@ -19,9 +19,9 @@ type Handle struct {
 
 func (h *Handle) Read(b []byte) (int, error) {
 	switch h.file.device {
-	case devNull, devStdout, devStderr:
+	case devNull, devStdin, devStdout, devStderr, devLog, devErrors:
 		return 0, io.EOF
-	case devZero:
+	case devZero, devFull:
 		clear(b)
 		return len(b), nil
 	case devRandom:
@@ -49,11 +49,13 @@ func (h *Handle) Read(b []byte) (int, error) {
 // is not all.
 func (h *Handle) Write(b []byte) (n int, err error) {
 	switch h.file.device {
-	case devNull, devZero, devRandom:
+	case devNull, devZero, devRandom, devStdin:
 		return len(b), nil
-	case devStdout:
+	case devFull:
+		return 0, pathError("write", h.path, syscall.ENOSPC)
+	case devStdout, devLog:
 		return h.tree.stdout.Write(b)
-	case devStderr:
+	case devStderr, devErrors:
 		return h.tree.stderr.Write(b)
 	}
 	f, disk := h.file, h.tree.disk

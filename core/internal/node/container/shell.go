@@ -264,9 +264,7 @@ func (s *session) runner(options, params []string) (*interp.Runner, error) {
 	runner, err := bash.New(bash.Config{
 		Dir: s.c.dir(), Env: env, Options: options, Params: params, Stdout: s.stdout, Stderr: s.stderr, Name: s.name(), Dialect: s.dialect, Interactive: s.aliases,
 		Call: s.call, Exec: s.exec, Find: s.Find, Spool: s.emptySpool, Files: ownFiles{s.c}, Access: func(name string, what fs.FileMode) error { return s.c.tree().Access(name, what) }, Jobs: s.jobs, Wait: s.wait, Now: s.Clock().Now, Number: func() int { return s.c.number(s.process) },
-		Open: func(ctx context.Context, name string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-			return files{Tree: s.c.tree(), ctx: ctx}.Open(name, flag, perm)
-		},
+		Open: s.open,
 	})
 	s.setRunner(runner)
 	return runner, err
@@ -398,7 +396,7 @@ func (s *session) command(ctx context.Context, hc interp.HandlerContext, p *proc
 		Context: ctx, System: s, Userland: s.c.cfg.Image.userland(),
 		Name: name, Args: args[1:], Dir: hc.Dir, Env: hc.Env, Stdin: hc.Stdin, Stdout: hc.Stdout, Stderr: hc.Stderr,
 	}}
-	k.Files = files{s.c.tree(), k, ctx}
+	k.Files = files{Tree: s.c.tree(), self: k, ctx: ctx}
 	if k.Stdin == nil {
 		if k.Stdin = s.input(ctx); k.Stdin == nil {
 			k.Stdin = strings.NewReader("")

@@ -42,11 +42,16 @@ func (d *Disk) NewTree() *Tree {
 	dev := d.Sub(t.root, "dev")
 	now := d.clock.Now()
 	d.Sub(t.root, "var").entries["run"] = &File{mode: fs.ModeSymlink | 0o777, changed: now, target: "/run"}
-	for name, kind := range map[string]device{"null": devNull, "zero": devZero, "random": devRandom, "urandom": devRandom, "stdout": devStdout, "stderr": devStderr} {
+	for name, kind := range map[string]device{"null": devNull, "zero": devZero, "random": devRandom, "urandom": devRandom, "full": devFull, "stdin": devStdin, "stdout": devStdout, "stderr": devStderr} {
 		dev.entries[name] = &File{mode: fs.ModeDevice | fs.ModeCharDevice | 0o666, changed: now, device: kind}
 	}
+	own := d.Sub(dev, "fd")
+	own.entries["0"], own.entries["1"], own.entries["2"] = dev.entries["stdin"], dev.entries["stdout"], dev.entries["stderr"]
+	d.Sub(dev, "shm").mode = fs.ModeDir | fs.ModeSticky | 0o777
 	t.outputs = d.Sub(t.root, "proc/1/fd")
-	t.outputs.entries["1"], t.outputs.entries["2"] = dev.entries["stdout"], dev.entries["stderr"]
+	for name, kind := range map[string]device{"0": devNull, "1": devLog, "2": devErrors} {
+		t.outputs.entries[name] = &File{mode: fs.ModeDevice | fs.ModeCharDevice | 0o666, changed: now, device: kind}
+	}
 	return t
 }
 
@@ -306,7 +311,7 @@ func (t *Tree) ReadFile(p string) ([]byte, error) {
 		return nil, err
 	}
 	defer h.Close()
-	if h.file.device == devZero || h.file.device == devRandom {
+	if h.file.device == devZero || h.file.device == devFull || h.file.device == devRandom {
 		return nil, pathError("read", p, syscall.EINVAL)
 	}
 	return io.ReadAll(h)
