@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -196,7 +197,7 @@ func (c *curlCommand) exchange() int {
 			fmt.Fprintf(c.Stderr, "* connect to %s port %s failed: Connection refused\n", host, port)
 		}
 		c.report(answer)
-		return c.lost(err)
+		return c.lost(err, answer.took)
 	}
 	defer response.Body.Close()
 	answer.status, answer.kind = response.StatusCode, response.Header.Get("Content-Type")
@@ -338,8 +339,8 @@ func (c *curlCommand) tell(response *http.Response) {
 	show("<", response.Header)
 }
 
-// lost says why there is no answer, and returns curl's code for that.
-func (c *curlCommand) lost(err error) int {
+// lost says why there is no answer after a time, and returns curl's code for that.
+func (c *curlCommand) lost(err error, took time.Duration) int {
 	if why := distrusted(err); why != "" {
 		return c.fail(60, "%s", why+`
 More details here: https://curl.se/docs/sslcerts.html
@@ -358,6 +359,9 @@ how to fix it, please visit the web page mentioned above.`)
 	case errors.Is(err, context.Canceled), os.IsTimeout(err), errors.Is(err, os.ErrDeadlineExceeded):
 		return c.fail(28, "Connection timed out")
 	}
+	if !errors.Is(err, syscall.EHOSTUNREACH) {
+		took = 0 // a refusal comes at once
+	}
 	host, port, _ := net.SplitHostPort(hostOf(c.address))
-	return c.fail(7, "Failed to connect to %s port %s after 0 ms: Couldn't connect to server", host, port)
+	return c.fail(7, "Failed to connect to %s port %s after %d ms: Couldn't connect to server", host, port, took.Milliseconds())
 }
