@@ -95,6 +95,8 @@ func TestWhatNobodyHasDoesNotAnswer(t *testing.T) {
 		{"busy", "wget -qO- 10.9.9.9", "wget: can't connect to remote host (10.9.9.9): Connection timed out", 1, 127 * time.Second},
 		{"busy", "wget -qO- " + web + ":81", "wget: can't connect to remote host (" + web + "): Connection refused", 1, 0},
 		{"busy", "wget -qO- localhost:81", "wget: can't connect to remote host (127.0.0.1): Connection refused", 1, 0},
+		{"busy", "wget -qO- 0.0.0.0:81", "wget: can't connect to remote host (0.0.0.0): Connection refused", 1, 0},
+		{"shielded", "curl -s 0.0.0.0", "Welcome to nginx!", 0, 0},
 		{"debian", "curl -sS 10.244.0.250", "curl: (7) Failed to connect to 10.244.0.250 port 80 after 3", 7, 3 * time.Second},
 		{"debian", "curl -sS -m 1 10.244.0.250", "curl: (28) ", 28, time.Second},
 		{"busy", "nc -w 5 10.244.0.250 80", "nc: 10.244.0.250 (10.244.0.250:80): No route to host", 1, 3 * time.Second},

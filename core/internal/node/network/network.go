@@ -158,6 +158,9 @@ func (v View) find(ctx context.Context, host string, port container.Port) (end, 
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.ConnectStart != nil {
 		trace.ConnectStart("tcp", net.JoinHostPort(address, strconv.Itoa(port.Number)))
 	}
+	if net.ParseIP(address).IsUnspecified() { // Linux connects to the machine itself
+		address = "127.0.0.1"
+	}
 	if !v.outside && v.isOwn(address) {
 		if l, ok := v.pod.Listening(port); ok {
 			return end{Listener: l, address: address, from: address}, nil
