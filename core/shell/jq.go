@@ -22,6 +22,7 @@ type jqFlags struct {
 	names  []string
 	values []any
 	files  []string
+	at     *position // in the input; nil without one
 }
 
 // jq runs a jq filter, which gojq interprets.
@@ -135,6 +136,13 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 		}
 		r = io.MultiReader(all...)
 	}
+	if !f.nullInput {
+		f.at = &position{Reader: r, name: "<stdin>"}
+		if len(f.files) > 0 {
+			f.at.name = f.files[len(f.files)-1]
+		}
+		r = f.at
+	}
 	var next func() (any, error)
 	switch {
 	case f.nullInput:
@@ -155,12 +163,14 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 			}
 			return take([]any{string(text)}), nil
 		}
-		lines := bufio.NewReader(r)
+		lines, end := bufio.NewReader(r), int64(0)
 		next = func() (any, error) {
 			line, err := coreutils.ReadLine(lines, '\n')
 			if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 				return nil, err
 			}
+			end += int64(len(line))
+			f.at.pass(end - 1)
 			return strings.TrimSuffix(line, "\n"), nil
 		}
 	default:
@@ -177,6 +187,7 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 			if err != nil {
 				return nil, err
 			}
+			f.at.pass(decoder.InputOffset())
 			return numbers(v), nil
 		}
 	}
@@ -266,7 +277,7 @@ func (f *jqFlags) run(c *coreutils.Call, code *gojq.Code, next func() (any, erro
 				if errors.As(err, &halt) && halt.Value() == nil {
 					return halt.ExitCode()
 				}
-				fmt.Fprintf(c.Stderr, "jq: error: %v\n", err)
+				fmt.Fprintln(c.Stderr, f.jqError(coreutils.Stepwise(c), err, input, f.at.String()))
 				exit = 5
 				break
 			}
