@@ -174,22 +174,7 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 			return strings.TrimSuffix(line, "\n"), nil
 		}
 	default:
-		input := &io.LimitedReader{R: r}
-		decoder := json.NewDecoder(input)
-		decoder.UseNumber()
-		next = func() (any, error) {
-			var v any
-			input.N = mostValue
-			err := decoder.Decode(&v)
-			if input.N == 0 {
-				return nil, coreutils.ErrMemory
-			}
-			if err != nil {
-				return nil, err
-			}
-			f.at.pass(decoder.InputOffset())
-			return numbers(v), nil
-		}
+		next = f.decoded(r)
 	}
 	if !f.slurp {
 		return next, nil
@@ -206,6 +191,26 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 		if all = append(all, v); len(all) > mostValues {
 			return nil, coreutils.ErrMemory
 		}
+	}
+}
+
+// decoded are the values of JSON in r.
+func (f *jqFlags) decoded(r io.Reader) func() (any, error) {
+	input := &io.LimitedReader{R: r}
+	decoder := json.NewDecoder(input)
+	decoder.UseNumber()
+	return func() (any, error) {
+		var v any
+		input.N = mostValue
+		err := decoder.Decode(&v)
+		if input.N == 0 {
+			return nil, coreutils.ErrMemory
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.at.pass(decoder.InputOffset())
+		return numbers(v), nil
 	}
 }
 

@@ -27,48 +27,7 @@ func tarCommand(k *Call) int {
 	file := f.Value['f']
 	switch {
 	case f.On['c']:
-		var archive bytes.Buffer
-		var w io.Writer = &archive
-		var zipped *gzip.Writer
-		if f.On['z'] {
-			zipped = gzip.NewWriter(&archive)
-			w = zipped
-		}
-		t := tar.NewWriter(w)
-		failed, removed := false, false
-		for _, name := range f.Rest {
-			if !removed && strings.HasPrefix(name, "/") {
-				removed = true
-				k.refuse("Removing leading `/' from member names", "removing leading '/' from member names")
-			}
-			base := Absolute(dir, name)
-			err := k.walk(base, func(p string, i fs.FileInfo) error {
-				return k.archive(t, strings.TrimPrefix(strings.TrimPrefix(name, "/")+strings.TrimPrefix(p, base), "/"), p, i)
-			})
-			if err != nil {
-				failed = true
-				k.refuse("%s: Cannot stat: %s", "%s: %s", name, Reason(err))
-			}
-		}
-		if err := t.Close(); err != nil {
-			return k.Fail("%v", err)
-		}
-		if zipped != nil {
-			if err := zipped.Close(); err != nil {
-				return k.Fail("%v", err)
-			}
-		}
-		if file != "" && file != "-" {
-			if err := k.Files.WriteFile(k.Path(file), archive.Bytes(), 0o644); err != nil {
-				return k.Fail("%s: %s", file, Reason(err))
-			}
-		} else if _, err := k.Stdout.Write(archive.Bytes()); err != nil {
-			return 1
-		}
-		if failed {
-			return k.trouble("Exiting with failure status due to previous errors", "error exit delayed from previous errors")
-		}
-		return 0
+		return k.collect(f, dir)
 	case f.On['x'], f.On['t']:
 		if i, err := k.Files.Stat(dir, true); err != nil || !i.IsDir() {
 			return k.noFolder(f.Value['C'], err)
@@ -96,6 +55,53 @@ func tarCommand(k *Call) int {
 		return k.unpack(tar.NewReader(r), dir, f.On['t'], f.On['v'])
 	}
 	return k.Fail("must specify one of -c, -x, -t")
+}
+
+// collect makes an archive of the files that f names, in a folder.
+func (k *Call) collect(f Flags, dir string) int {
+	file := f.Value['f']
+	var archive bytes.Buffer
+	var w io.Writer = &archive
+	var zipped *gzip.Writer
+	if f.On['z'] {
+		zipped = gzip.NewWriter(&archive)
+		w = zipped
+	}
+	t := tar.NewWriter(w)
+	failed, removed := false, false
+	for _, name := range f.Rest {
+		if !removed && strings.HasPrefix(name, "/") {
+			removed = true
+			k.refuse("Removing leading `/' from member names", "removing leading '/' from member names")
+		}
+		base := Absolute(dir, name)
+		err := k.walk(base, func(p string, i fs.FileInfo) error {
+			return k.archive(t, strings.TrimPrefix(strings.TrimPrefix(name, "/")+strings.TrimPrefix(p, base), "/"), p, i)
+		})
+		if err != nil {
+			failed = true
+			k.refuse("%s: Cannot stat: %s", "%s: %s", name, Reason(err))
+		}
+	}
+	if err := t.Close(); err != nil {
+		return k.Fail("%v", err)
+	}
+	if zipped != nil {
+		if err := zipped.Close(); err != nil {
+			return k.Fail("%v", err)
+		}
+	}
+	if file != "" && file != "-" {
+		if err := k.Files.WriteFile(k.Path(file), archive.Bytes(), 0o644); err != nil {
+			return k.Fail("%s: %s", file, Reason(err))
+		}
+	} else if _, err := k.Stdout.Write(archive.Bytes()); err != nil {
+		return 1
+	}
+	if failed {
+		return k.trouble("Exiting with failure status due to previous errors", "error exit delayed from previous errors")
+	}
+	return 0
 }
 
 // trouble says that tar has failed, and returns its exit code: GNU's is 2.
