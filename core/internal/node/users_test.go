@@ -29,7 +29,7 @@ func TestSecurityContext(t *testing.T) {
 		"container": {
 			`securityContext: {runAsUser: 1000, runAsGroup: 3000}`, `securityContext: {runAsUser: 2000, runAsGroup: 5},`,
 			`id; touch /data/f; stat -c '%A %u:%g' /data /data/f; cat /settings/color || echo refused; stat -c '%a %u:%g' /var/run/secrets/kubernetes.io/serviceaccount/..data/token`,
-			"uid=2000 gid=5 groups=5\ndrwxrwxrwx 0:0\n-rw-r--r-- 2000:5\ncat: /settings/color: Permission denied\nrefused\n600 2000:0\n",
+			"uid=2000 gid=5 groups=5\ndrwxrwxrwx 0:0\n-rw-r--r-- 2000:5\ncat: can't open '/settings/color': Permission denied\nrefused\n600 2000:0\n",
 		},
 		"root": {
 			``, ``,
