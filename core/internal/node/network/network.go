@@ -201,7 +201,7 @@ func (v View) find(ctx context.Context, host string, port container.Port) (end, 
 	case v.isOwn(to.address) || v.network.isThere(to.address):
 		return end{}, refused(address, port)
 	}
-	return end{}, absent(address, port)
+	return end{}, v.absent(address, port)
 }
 
 // allowed reports whether NetworkPolicies let the Pod connect.

@@ -51,10 +51,14 @@ func (n *Network) isThere(address string) bool {
 }
 
 // absent is what becomes of a connection to an address that nobody has. In the networks of the nodes and the Pods, where
-// somebody could have it, the last router says that it is not there; elsewhere nobody answers.
-func absent(address string, port container.Port) error {
-	if slices.ContainsFunc(networks, func(cidr string) bool { return contains(cidr, address) }) {
+// somebody could have it, the last router says that it is not there; elsewhere nobody answers. The machine outside has no
+// way to elsewhere, and knows that at once.
+func (v View) absent(address string, port container.Port) error {
+	switch {
+	case slices.ContainsFunc(networks, func(cidr string) bool { return contains(cidr, address) }):
 		return unreachable(address, port)
+	case v.outside:
+		return refused(address, port)
 	}
 	return timedOut(address, port)
 }
