@@ -122,6 +122,16 @@ func (f *jqFlags) set(letter byte) bool {
 	return true
 }
 
+// unopened is the error of a file that cannot be read, in jq's words.
+type unopened struct {
+	name string
+	err  error
+}
+
+func (u unopened) Error() string {
+	return "Could not open file " + u.name + ": " + coreutils.Reason(u.err)
+}
+
 // inputs are the values that the filter is given, one by one.
 func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 	var r io.Reader = c.Stdin
@@ -130,7 +140,7 @@ func (f *jqFlags) inputs(c *coreutils.Call) (func() (any, error), error) {
 		for _, name := range f.files {
 			text, err := c.Files.ReadFile(c.Path(name))
 			if err != nil {
-				return nil, fmt.Errorf("could not open %s: %s", name, coreutils.Reason(err))
+				return nil, unopened{name, err}
 			}
 			all = append(all, strings.NewReader(string(text)))
 		}
