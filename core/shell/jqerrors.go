@@ -7,32 +7,38 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/itchyny/gojq"
 )
 
-// jqWords are gojq's errors in the words of jq. What a group has matched is a kind, with the value behind it in parentheses.
-var jqWords = []struct {
+// jqWords are gojq's errors in the words of jq. What a group has matched is a kind, with the value behind it in parentheses. They
+// are made for the first error: few filters have one.
+var jqWords = sync.OnceValue(func() []jqWording {
+	return []jqWording{
+		{regexp.MustCompile(`^cannot iterate over: (.+)$`), "Cannot iterate over $1"},
+		{regexp.MustCompile(`^expected a number for indexing an array but got: (\w+) \((.*)\)$`), "Cannot index array with $1 $2"},
+		{regexp.MustCompile(`^expected an array but got: (\w+).*$`), "Cannot index $1 with number"},
+		{regexp.MustCompile(`^expected a string for object key but got: (\w+).*$`), "Cannot index object with $1"},
+		{regexp.MustCompile(`^keys cannot be applied to: (.+)$`), "$1 has no keys"},
+		{regexp.MustCompile(`^length cannot be applied to: (.+)$`), "$1 has no length"},
+		{regexp.MustCompile(`^tonumber cannot be applied to: (.+)$`), "$1 cannot be parsed as a number"},
+		{regexp.MustCompile(`^sort(?:_by)?(?:\(.*\))? cannot be applied to: (.+)$`), "$1 cannot be sorted, as it is not an array"},
+		{regexp.MustCompile(`^(?:_match|match|test|capture|scan)\(.*\) cannot be applied to: (.+)$`), "$1 cannot be matched, as it is not a string"},
+		{regexp.MustCompile(`^has\("?(?:.*)"\) cannot be applied to: (\w+).*$`), "Cannot check whether $1 has a string key"},
+		{regexp.MustCompile(`^has\(.*\) cannot be applied to: (\w+).*$`), "Cannot check whether $1 has a number key"},
+		{regexp.MustCompile(`^cannot add: (.+) and (.+)$`), "$1 and $2 cannot be added"},
+		{regexp.MustCompile(`^cannot subtract: (.+) and (.+)$`), "$1 and $2 cannot be subtracted"},
+		{regexp.MustCompile(`^cannot multiply: (.+) and (.+)$`), "$1 and $2 cannot be multiplied"},
+		{regexp.MustCompile(`^cannot divide: (.+) and (.+)$`), "$1 and $2 cannot be divided"},
+		{regexp.MustCompile(`^cannot divide (.+) by: (.+)$`), "$1 and $2 cannot be divided because the divisor is zero"},
+		{regexp.MustCompile(`^cannot negate: (.+)$`), "$1 cannot be negated"},
+	}
+})
+
+type jqWording struct {
 	gojq *regexp.Regexp
 	jq   string
-}{
-	{regexp.MustCompile(`^cannot iterate over: (.+)$`), "Cannot iterate over $1"},
-	{regexp.MustCompile(`^expected a number for indexing an array but got: (\w+) \((.*)\)$`), "Cannot index array with $1 $2"},
-	{regexp.MustCompile(`^expected an array but got: (\w+).*$`), "Cannot index $1 with number"},
-	{regexp.MustCompile(`^expected a string for object key but got: (\w+).*$`), "Cannot index object with $1"},
-	{regexp.MustCompile(`^keys cannot be applied to: (.+)$`), "$1 has no keys"},
-	{regexp.MustCompile(`^length cannot be applied to: (.+)$`), "$1 has no length"},
-	{regexp.MustCompile(`^tonumber cannot be applied to: (.+)$`), "$1 cannot be parsed as a number"},
-	{regexp.MustCompile(`^sort(?:_by)?(?:\(.*\))? cannot be applied to: (.+)$`), "$1 cannot be sorted, as it is not an array"},
-	{regexp.MustCompile(`^(?:_match|match|test|capture|scan)\(.*\) cannot be applied to: (.+)$`), "$1 cannot be matched, as it is not a string"},
-	{regexp.MustCompile(`^has\("?(?:.*)"\) cannot be applied to: (\w+).*$`), "Cannot check whether $1 has a string key"},
-	{regexp.MustCompile(`^has\(.*\) cannot be applied to: (\w+).*$`), "Cannot check whether $1 has a number key"},
-	{regexp.MustCompile(`^cannot add: (.+) and (.+)$`), "$1 and $2 cannot be added"},
-	{regexp.MustCompile(`^cannot subtract: (.+) and (.+)$`), "$1 and $2 cannot be subtracted"},
-	{regexp.MustCompile(`^cannot multiply: (.+) and (.+)$`), "$1 and $2 cannot be multiplied"},
-	{regexp.MustCompile(`^cannot divide: (.+) and (.+)$`), "$1 and $2 cannot be divided"},
-	{regexp.MustCompile(`^cannot divide (.+) by: (.+)$`), "$1 and $2 cannot be divided because the divisor is zero"},
-	{regexp.MustCompile(`^cannot negate: (.+)$`), "$1 cannot be negated"},
 }
 
 // notAnObject is gojq's error where a name is looked for in what has none.
@@ -58,7 +64,7 @@ func (f *jqFlags) jqError(ctx context.Context, err error, input any, place strin
 			text += fmt.Sprintf(" %q", name)
 		}
 	}
-	for _, words := range jqWords {
+	for _, words := range jqWords() {
 		found := words.gojq.FindStringSubmatch(text)
 		if found == nil {
 			continue

@@ -83,40 +83,48 @@ func (k *Call) targets(f Flags) (from []string, to string, code int) {
 	return from, to, 0
 }
 
-func cp(k *Call) int {
-	f := k.Flags("")
-	names, to, code := k.targets(f)
+// eachTo calls f for everything that is to be copied or moved, with where to, and returns the last code that is not 0.
+func (k *Call) eachTo(flags Flags, f func(from, at string) int) int {
+	names, to, code := k.targets(flags)
 	for _, from := range names {
 		at := k.into(from, to)
-		if k.spares(f, at) {
+		if k.spares(flags, at) {
 			continue
 		}
-		if err := k.copy(from, at, f.On['r'] || f.On['R'] || f.On['a'] || f.Has("recursive") || f.Has("archive")); err != nil {
-			code = k.report(err, func() int {
-				return k.refuse("error copying '%s' to '%s': %s", "can't copy '%s' to '%s': %s", from, at, Reason(err))
-			})
+		if failed := f(from, at); failed != 0 {
+			code = failed
 		}
 	}
 	return code
 }
 
-func mv(k *Call) int {
+func cp(k *Call) int {
 	f := k.Flags("")
-	names, to, code := k.targets(f)
-	for _, from := range names {
-		at := k.into(from, to)
-		if k.spares(f, at) {
-			continue
+	all := f.On['r'] || f.On['R'] || f.On['a'] || f.Has("recursive") || f.Has("archive")
+	return k.eachTo(f, func(from, at string) int {
+		err := k.copy(from, at, all)
+		if err == nil {
+			return 0
 		}
+		return k.report(err, func() int {
+			return k.refuse("error copying '%s' to '%s': %s", "can't copy '%s' to '%s': %s", from, at, Reason(err))
+		})
+	})
+}
+
+func mv(k *Call) int {
+	return k.eachTo(k.Flags(""), func(from, at string) int {
 		if _, err := k.Files.Stat(k.Path(from), false); err != nil {
-			code = k.refuse("cannot stat '%s': %s", "can't rename '%s': %s", from, Reason(err))
-		} else if k.Path(from) == k.Path(at) && k.Userland == GNU {
-			code = k.Fail("'%s' and '%s' are the same file", from, at)
-		} else if err := k.Files.Rename(k.Path(from), k.Path(at)); err != nil {
-			code = k.refuse("cannot move '%s' to '%s': %s", "can't rename '%[1]s': %[3]s", from, at, Reason(err))
+			return k.refuse("cannot stat '%s': %s", "can't rename '%s': %s", from, Reason(err))
 		}
-	}
-	return code
+		if k.Path(from) == k.Path(at) && k.Userland == GNU {
+			return k.Fail("'%s' and '%s' are the same file", from, at)
+		}
+		if err := k.Files.Rename(k.Path(from), k.Path(at)); err != nil {
+			return k.refuse("cannot move '%s' to '%s': %s", "can't rename '%[1]s': %[3]s", from, at, Reason(err))
+		}
+		return 0
+	})
 }
 
 // spares reports whether cp and mv leave a file alone because it is there: with -n.

@@ -100,11 +100,14 @@ type wording struct {
 
 func (w wording) Error() string { return fmt.Sprintf(w.gnu, w.args...) }
 
-// report says why something fails, and returns 1. otherwise is for errors that are no wording.
+// report says why something fails, and returns 1. Errors that are no wording are otherwise's, or have their own words.
 func (k *Call) report(err error, otherwise func() int) int {
 	var w wording
-	if errors.As(err, &w) {
+	switch {
+	case errors.As(err, &w):
 		return k.refuse(w.gnu, w.busybox, w.args...)
+	case otherwise == nil:
+		return k.Fail("%v", err)
 	}
 	return otherwise()
 }

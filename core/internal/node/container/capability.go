@@ -11,11 +11,12 @@ const (
 	allCapabilities     uint64 = 1<<41 - 1
 )
 
-// What root may do by capabilities: give files away, and become another group and user.
+// What root may do by capabilities: give files away, become another group and user, and set the clock.
 const (
-	capChown  uint64 = 1 << 0
-	capSetgid uint64 = 1 << 6
-	capSetuid uint64 = 1 << 7
+	capChown   uint64 = 1 << 0
+	capSetgid  uint64 = 1 << 6
+	capSetuid  uint64 = 1 << 7
+	capSysTime uint64 = 1 << 25
 )
 
 // Capabilities returns what a container may do, a bit for each of the kernel's

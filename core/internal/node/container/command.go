@@ -84,13 +84,11 @@ func (f files) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.Close()
-	if own := f.streams(); own != nil {
-		if from := own.stream(h.file.device); from != nil {
-			return coreutils.ReadAll(from)
-		}
+	if from := f.streams().stream(h.file.device); from != nil {
+		h.Close()
+		return coreutils.ReadAll(from)
 	}
-	return f.Tree.ReadFile(f.own(p))
+	return h.all()
 }
 
 func (f files) Open(p string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
@@ -98,10 +96,8 @@ func (f files) Open(p string, flag int, perm fs.FileMode) (io.ReadWriteCloser, e
 	if err != nil {
 		return nil, err // not a nil *Handle
 	}
-	if own := f.streams(); own != nil {
-		if to := own.stream(h.file.device); to != nil {
-			return to, h.Close()
-		}
+	if to := f.streams().stream(h.file.device); to != nil {
+		return to, h.Close()
 	}
 	if f.ctx == nil {
 		return h, nil

@@ -18,10 +18,10 @@ func date(k *call) int {
 	if code := command(&shown); code != 0 {
 		return code
 	}
-	switch c := k.session.c; {
-	case c.cfg.User.isRoot() && c.cfg.Capabilities&Capabilities(false, []string{"SYS_TIME"}, []string{"ALL"}) != 0:
+	switch cfg := k.session.c.cfg; {
+	case cfg.User.isRoot() && cfg.Capabilities&capSysTime != 0:
 		return k.Fail("this container is simulated: its time is the cluster's")
-	case c.cfg.Image.Bash:
+	case k.Userland == coreutils.GNU:
 		return k.Fail("cannot set date: Operation not permitted")
 	}
 	k.Fail("can't set date: Operation not permitted")

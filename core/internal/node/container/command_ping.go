@@ -35,7 +35,7 @@ type pinging struct {
 }
 
 func ping(k *call) int {
-	p := &pinging{call: k, iputils: k.session.c.cfg.Image.Bash, size: pingBytes, interval: pingEvery, wait: pingWait}
+	p := &pinging{call: k, iputils: k.Userland == coreutils.GNU, size: pingBytes, interval: pingEvery, wait: pingWait}
 	f := k.Flags("cWwistIp")
 	if len(f.Rest) == 0 {
 		if p.iputils {

@@ -58,7 +58,7 @@ func hostname(k *call) int {
 // id tells who runs the command, or who has a name, as busybox does and in images of Debian that of GNU.
 func id(k *call) int {
 	f := k.Flags("")
-	gnu := k.session.c.cfg.Image.Bash
+	gnu := k.Userland == coreutils.GNU
 	u := k.session.c.cfg.User
 	if len(f.Rest) > 0 {
 		var ok bool

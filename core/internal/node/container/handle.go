@@ -17,6 +17,15 @@ type Handle struct {
 	closed  bool
 }
 
+// all reads what there is, and closes the file. It fails for devices that have no end.
+func (h *Handle) all() ([]byte, error) {
+	defer h.Close()
+	if h.file.device == devZero || h.file.device == devFull || h.file.device == devRandom {
+		return nil, pathError("read", h.path, syscall.EINVAL)
+	}
+	return io.ReadAll(h)
+}
+
 func (h *Handle) Read(b []byte) (int, error) {
 	switch h.file.device {
 	case devNull, devStdin, devStdout, devStderr, devLog, devErrors:

@@ -5,18 +5,16 @@ import "strings"
 // What the images of nginx hold.
 
 const (
-	nginxWelcome = `<!DOCTYPE html>
-<html>
-<head>
-<title>Welcome to nginx!</title>
-<style>
+	nginxHead  = "<!DOCTYPE html>\n<html>\n<head>\n"
+	nginxStyle = `<style>
 html { color-scheme: light dark; }
 body { width: 35em; margin: 0 auto;
 font-family: Tahoma, Verdana, Arial, sans-serif; }
 </style>
 </head>
 <body>
-<h1>Welcome to nginx!</h1>
+`
+	nginxWelcome = nginxHead + "<title>Welcome to nginx!</title>\n" + nginxStyle + `<h1>Welcome to nginx!</h1>
 <p>If you see this page, the nginx web server is successfully installed and
 working. Further configuration is required.</p>
 
@@ -83,18 +81,7 @@ http {
     }
 }
 `
-	nginxError = `<!DOCTYPE html>
-<html>
-<head>
-<title>Error</title>
-<style>
-html { color-scheme: light dark; }
-body { width: 35em; margin: 0 auto;
-font-family: Tahoma, Verdana, Arial, sans-serif; }
-</style>
-</head>
-<body>
-<h1>An error occurred.</h1>
+	nginxError = nginxHead + "<title>Error</title>\n" + nginxStyle + `<h1>An error occurred.</h1>
 <p>Sorry, the page you are looking for is currently unavailable.<br/>
 Please try again later.</p>
 <p>If you are the system administrator of this resource then you should check

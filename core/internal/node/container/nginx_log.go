@@ -15,7 +15,7 @@ import (
 
 // Log formats: what the image's configuration has by the name main, and what nginx has by itself.
 const (
-	nginxMain     = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"`
+	nginxMain     = nginxCombined + ` "$http_x_forwarded_for"`
 	nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 )
 

@@ -208,16 +208,15 @@ func (n *nginx) worker(all []directive) (uid int64, err error) {
 	if name == "" {
 		name = "nginx"
 	}
-	text, err := n.c.tree().ReadFile("/etc/passwd")
+	users, err := n.c.tree().ReadFile("/etc/passwd")
 	if err != nil {
 		return 0, nginxFailed(fmt.Sprintf("getpwnam(%q)", name), err)
 	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Split(line, ":"); len(fields) > 2 && fields[0] == name {
-			return strconv.ParseInt(fields[2], 10, 64)
-		}
+	a, ok := accountIn(string(users), func(a account) bool { return a.name == name })
+	if !ok {
+		return 0, fmt.Errorf("getpwnam(%q) failed in %s", name, user.at())
 	}
-	return 0, fmt.Errorf("getpwnam(%q) failed in %s", name, user.at())
+	return a.uid, nil
 }
 
 // writePID writes the number of the master process to its file.

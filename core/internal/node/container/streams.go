@@ -38,6 +38,9 @@ func (f files) streams() *streams {
 
 // stream is what a device leads to, nil for a device that is none of the streams.
 func (s *streams) stream(d device) io.ReadWriteCloser {
+	if s == nil {
+		return nil
+	}
 	switch d {
 	case devStdin:
 		in := s.in

@@ -310,11 +310,7 @@ func (t *Tree) ReadFile(p string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer h.Close()
-	if h.file.device == devZero || h.file.device == devFull || h.file.device == devRandom {
-		return nil, pathError("read", p, syscall.EINVAL)
-	}
-	return io.ReadAll(h)
+	return h.all()
 }
 
 // WriteFile makes the file at p hold data.
