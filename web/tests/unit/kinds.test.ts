@@ -2,6 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followKinds, idOf, kinds } from '../../src/page/cluster/kinds';
 import type { Snapshot } from '../../src/page/cluster/watch';
+import { locate } from '../../src/page/files/apply/apply';
 
 // Discovery follows a CustomResourceDefinition by a while, and nothing tells when.
 
@@ -25,7 +26,8 @@ vi.mock('../../src/page/cluster/watch', async () => {
 });
 vi.mock('../../src/page/engine/cluster', () => ({ ready: signal(true) }));
 vi.mock('../../src/page/engine/first-moments', () => ({ mayShow: signal(true) }));
-vi.mock('../../src/page/engine/ask', () => ({
+vi.mock('../../src/page/engine/ask', async (original) => ({
+  ...(await original<typeof import('../../src/page/engine/ask')>()),
   askAsAdmin: async (_: string, path: string) => {
     if (path === '/api') return Response.json({ items: [] });
     state.asked++;
@@ -119,4 +121,12 @@ test('a question without an answer does not keep the next one', async () => {
   state.served = ['ferries.example.com'];
   await vi.advanceTimersByTimeAsync(1000);
   expect(kinds.value.map(idOf)).toEqual(['ferries.example.com']);
+});
+
+test('who waits for a kind has discovery asked, whatever the watches say', async () => {
+  state.served = ['boats.example.com'];
+  const object = { apiVersion: 'example.com/v1', kind: 'boats', metadata: { name: 'albatross' } };
+  const found = locate(object);
+  await vi.advanceTimersByTimeAsync(100);
+  expect((await found).path).toBe('/apis/example.com/v1/namespaces/default/boats/albatross');
 });

@@ -70,13 +70,13 @@ func TestFilesOfATarget(t *testing.T) {
 	}
 	debugger.step(t, func() bool { return strings.Contains(allText(debugger.Container), "sleep 1000") })
 	for script, want := range map[string]string{
-		"sed -n 2p /proc/1/root/etc/nginx/nginx.conf":                                             "user  nginx;\n",
-		"ls /proc/1/root/usr/share/nginx/html":                                                    "50x.html\nindex.html\n",
-		"cd /proc/1/root/etc/nginx; ls nginx.conf":                                                "nginx.conf\n",
-		"tr '\\0' ' ' < /proc/1/cmdline":                                                          "nginx: master process nginx -g daemon off; ",
+		"sed -n 2p $of/etc/nginx/nginx.conf": "user  nginx;\n",
+		"ls $of/usr/share/nginx/html":        "50x.html\nindex.html\n",
+		"cd $of/etc/nginx; ls nginx.conf":    "nginx.conf\n",
+		"tr '\\0' ' ' < /proc/1/cmdline":     "nginx: master process nginx -g daemon off; ",
 		"cat /proc/$(pgrep -f 'echo own' | head -n 1)/root/f /proc/self/root/f; ls -d /etc/nginx": "own\nown\nls: /etc/nginx: No such file or directory\n",
 	} {
-		if got, _ := debugger.exec(t, "sh", "-c", script); got != want {
+		if got, _ := debugger.exec(t, "sh", "-c", "of=/proc/1/root; "+script); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}
