@@ -34,7 +34,7 @@ func TestSharedNamespace(t *testing.T) {
 	// The second one begins first, as one whose image is there.
 	shell := start(2, "busybox", "sh", "-c", "while true; do sleep 3600; done")
 	nginx, sleeper := start(1, "nginx"), start(0, "busybox", "sleep", "1000")
-	shell.step(t, func() bool { return strings.Contains(allText(shell.Container), "sleep 3600") })
+	shell.step(t, func() bool { return shell.runs("sleep 3600") })
 	got, _ := shell.exec(t, "ps")
 	for _, want := range []string{"    1 root      0:00 /pause\n    8 root      0:00 nginx: master process nginx -g daemon off;\n", " nginx: worker process\n", "   10 root      0:00 sleep 1000\n", " ps\n"} {
 		if !strings.Contains(got, want) {
@@ -68,7 +68,7 @@ func TestFilesOfATarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	debugger.step(t, func() bool { return strings.Contains(allText(debugger.Container), "sleep 1000") })
+	debugger.step(t, func() bool { return debugger.runs("sleep 1000") })
 	for script, want := range map[string]string{
 		"sed -n 2p $of/etc/nginx/nginx.conf": "user  nginx;\n",
 		"ls $of/usr/share/nginx/html":        "50x.html\nindex.html\n",

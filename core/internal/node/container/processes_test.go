@@ -1,6 +1,7 @@
 package container
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,17 +78,14 @@ func TestSignalsToOthers(t *testing.T) {
 		_, code := b.exec(t, "sleep", "1000")
 		done <- code
 	}()
-	b.step(t, func() bool { return strings.Contains(allText(b.Container), "sleep 1000") })
+	b.step(t, func() bool { return b.runs("sleep 1000") })
 	b.exec(t, "pkill", "-f", "sleep 1000")
 	if code := <-done; code != 143 {
 		t.Errorf("an exec that is killed returns %d", code)
 	}
 }
 
-func allText(c *Container) string {
-	var all []string
-	for _, p := range c.shows(nil) {
-		all = append(all, p.text())
-	}
-	return strings.Join(all, "\n")
+// runs says whether a process has this command line and no more: a shell that is to begin it has the words in its own.
+func (b *box) runs(line string) bool {
+	return slices.ContainsFunc(b.shows(nil), func(p shown) bool { return p.text() == line })
 }
