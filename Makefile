@@ -250,7 +250,7 @@ ROOMY_OF_8 := GOGC=200
 # The shell and the server are others, see WITH_MODULE.
 RACE_ALONE := ./core ./core/internal/node
 # Those whose tests take little, and run twice.
-RACE_TOO   := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container \
+RACE_TOO   := ./core/clock ./internal/unix/coreutils ./core/etcd ./core/etcd/internal/... ./core/internal/itemjson ./core/internal/node/container ./core/internal/node/database \
 	./core/internal/node/locks ./core/internal/node/network ./core/internal/records ./core/requestlog ./server/share ./internal/unix/awk ./internal/unix/python ./internal/unix/openssl ./internal/unix/bash ./internal/locked ./internal/state \
 	./internal/status ./core/shell/lines ./internal/unix/terminal ./wasm/bridge/...
 

@@ -81,6 +81,12 @@ var patches = []patch{
 		why:    "raw mode by terminal ioctls; covered by term_js.go",
 	},
 	{
+		module: "github.com/ncruces/go-sqlite3-wasm/v3", file: "sqlite3.go",
+		sha256: "02410871e64c2a647368bfba48e661b07248605aeb24a1a0768cf8239657893d",
+		diff:   true,
+		why:    "100,000 bytes of SQLite's tables come with the rest of the module, which is fetched for the function that reads them",
+	},
+	{
 		module: "go.etcd.io/etcd/client/pkg/v3", file: "fileutil/lock_flock.go",
 		sha256: "9e8689903a374cab4fe2f42e6547acaf8abe107c4b748986b8c3795336415e69",
 		twin:   "lock_flock_js.go",

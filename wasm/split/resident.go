@@ -76,7 +76,7 @@ func hasPrefix(symbol string, prefixes []string) bool {
 
 // seldom are the packages of which no function is in the engine, nor comes soon: one whose functions bring bytes that come
 // with the rest, see wasm/patch, and large programs of this project that few call.
-var seldom = []string{"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi/", own + "kubetab/internal/unix/openssl.", own + "kubetab/internal/unix/python."}
+var seldom = []string{"sigs.k8s.io/kustomize/kyaml/openapi/kubernetesapi/", own + "kubetab/internal/unix/openssl.", own + "kubetab/internal/unix/python.", own + "kubetab/core/internal/node/database."}
 
 func isSeldom(symbol string) bool {
 	return slices.ContainsFunc(seldom, func(prefix string) bool { return strings.HasPrefix(symbol, prefix) })
