@@ -43,3 +43,14 @@ func (c *content) bytes() []byte {
 	c.readAt(all, 0)
 	return all
 }
+
+// truncate cuts off what is behind size, which is no more than it holds.
+func (c *content) truncate(size int) {
+	blocks := (size + blockBytes - 1) / blockBytes
+	clear(c.blocks[blocks:])
+	c.blocks, c.size = c.blocks[:blocks], size
+	if blocks > 0 {
+		last := size - (blocks-1)*blockBytes
+		c.blocks[blocks-1] = c.blocks[blocks-1][:last:last]
+	}
+}

@@ -93,6 +93,19 @@ func (h *Handle) Write(b []byte) (n int, err error) {
 	return len(b), err
 }
 
+// Truncate cuts off what is behind size, which is no more than the file has. It never fails.
+func (h *Handle) Truncate(size int64) error {
+	f, disk := h.file, h.tree.disk
+	disk.mu.Lock()
+	defer disk.mu.Unlock()
+	if cut := int64(f.data.size) - size; cut > 0 {
+		disk.chargeLocked(f, -min(cut, f.charged))
+		f.data.truncate(int(size))
+		f.changed = disk.clock.Now()
+	}
+	return nil
+}
+
 // Close never fails. What a file takes that has been removed is free when its last
 // handle is closed.
 func (h *Handle) Close() error {

@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/kubetab/kubetab/core/internal/node/database"
 	"github.com/kubetab/kubetab/core/internal/node/dns"
 	"github.com/kubetab/kubetab/internal/unix/bash"
 	"github.com/kubetab/kubetab/internal/unix/terminal"
@@ -320,7 +321,13 @@ func (c *Container) serve(s *Server) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.servers = append(c.servers, s)
+	if s.stopped != nil {
+		context.AfterFunc(c.ctx, s.stopped)
+	}
 	return func() {
+		if s.stopped != nil {
+			defer s.stopped()
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for i, have := range c.servers {
@@ -353,6 +360,8 @@ type Listener struct {
 	// Datagram answers a datagram of a client at the address from, host:port, with another. Only listeners of UDP
 	// have it; they answer with nil what they do not answer.
 	Datagram func(from string, b []byte) []byte
+	// Database is what clients of databases are connected to. Only servers of databases have it.
+	Database *database.Server
 	// DNS answers a question of a client at the address from. Only servers of the DNS have it.
 	DNS func(ctx context.Context, from string, q dns.Question) dns.Answer
 }

@@ -14,8 +14,8 @@ var programsOf = map[string][]string{
 	"nginx":      {"nginx"},
 	"httpd":      {"httpd", "httpd-foreground", "apachectl"},
 	"redis":      {"redis-server", "redis-cli", "redis-sentinel"},
-	"postgres":   {"postgres", "psql", "pg_isready"},
-	"mysql":      {"mysqld", "mysql", "mysqladmin", "mariadbd", "mariadb", "mariadb-admin"},
+	"postgres":   {"postgres", "psql", "pg_isready", "createdb", "dropdb", "createuser"},
+	"mysql":      {"mysqld", "mysql", "mysqladmin", "mysqldump", "mariadbd", "mariadb", "mariadb-admin", "mariadb-dump"},
 	"etcd":       {"etcd", "etcdctl"},
 	"zookeeper":  {"start-zookeeper", "zookeeper-ready", "zkCli.sh", "zkServer.sh", "zkGenConfig.sh", "java"},
 	"cassandra":  {"cassandra", "nodetool", "cqlsh"},
@@ -71,6 +71,8 @@ func (i Image) where(name string) string {
 	switch {
 	case i.kind == "nginx" || name == "mysqld" || name == "mariadbd":
 		return "/usr/sbin/" + name
+	case i.kind == "mysql", i.kind == "xtrabackup", i.kind == "postgres", name == "mongod", name == "mongosh":
+		return "/usr/bin/" + name
 	case i.kind == "zookeeper" && name != "java":
 		return zookeeperBin + name
 	case i.kind == "httpd":

@@ -31,6 +31,7 @@ type Server struct {
 	undeclared  func(port int)       // has it listen at a port; nil if it is known where it listens
 	Ending      atomic.Bool          // it has been told to end
 	Lingers     time.Duration        // between that and its end
+	stopped     func()               // is called when it has ended; nil: nothing is
 	ending      func() time.Duration // tells the log that it ends, and returns Lingers; nil: nothing is told
 }
 
@@ -104,7 +105,7 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 	case "start-zookeeper":
 		return c.zookeeper(args), true
 	case "ncat":
-		return &Server{Ports: map[int]Listener{ncatPort(args): {}}}, true
+		return c.ncatServer(args), true
 	case "cassandra":
 		return c.cassandra(), true
 	case "redis-server", "run.sh":
@@ -122,8 +123,10 @@ func (c *Container) program(argv, env []string) (*Server, bool) {
 		at := c.stamp("02 Jan 2006 15:04:05.000")
 		return &Server{Lines: []string{"1:C " + at + " * Redis version=" + image.version() + ", bits=64, commit=00000000, modified=0, pid=1, just started", "1:M " + at + " * Running mode=standalone, port=6379.", "1:M " + at + " * Ready to accept connections tcp"},
 			Ports: map[int]Listener{6379: newRedis(conf, args)}}, true
-	case "postgres", "mysqld", "mariadbd":
-		return c.database(name, env, ports), true
+	case "postgres":
+		return c.postgresServer(args, env), true
+	case "mysqld", "mariadbd":
+		return c.mysqlServer(args, env), true
 	case "pause":
 		return &Server{}, true
 	case "hello":
@@ -282,28 +285,6 @@ func (c *Container) whoami() http.Handler {
 		fmt.Fprintf(w, "Hostname: %s\nIP: %s\nRemoteAddr: %s\n%s %s HTTP/1.1\nHost: %s\n", c.cfg.Hostname, c.cfg.IP, r.RemoteAddr, r.Method, r.URL.RequestURI(), r.Host)
 		_ = r.Header.Write(w)
 	})
-}
-
-// database refuses to start without a password, as these images do.
-func (c *Container) database(name string, env []string, ports []int) *Server {
-	at := c.stamp("2006-01-02 15:04:05.000 UTC")
-	if name == "postgres" {
-		if lookupEnv(env, "POSTGRES_PASSWORD") == "" && lookupEnv(env, "POSTGRES_PASSWORD_FILE") == "" && lookupEnv(env, "POSTGRES_HOST_AUTH_METHOD") != "trust" {
-			return &Server{ExitsAtOnce: true, ExitCode: 1, Errors: true, Lines: []string{"Error: Database is uninitialized and superuser password is not specified.", "       You must specify POSTGRES_PASSWORD to a non-empty value for the", "       superuser. For example, \"-e POSTGRES_PASSWORD=password\" on \"docker run\"."}}
-		}
-		return &Server{Errors: true, Lines: []string{at + " [1] LOG:  starting PostgreSQL " + c.cfg.Image.version() + " on x86_64-pc-linux-gnu", at + " [1] LOG:  database system is ready to accept connections"}, Ports: map[int]Listener{5432: {}}}
-	}
-	prefix := "MYSQL"
-	ok := lookupEnv(env, prefix+"_ROOT_PASSWORD") + lookupEnv(env, prefix+"_ALLOW_EMPTY_PASSWORD") + lookupEnv(env, prefix+"_RANDOM_ROOT_PASSWORD") +
-		lookupEnv(env, "MARIADB_ROOT_PASSWORD") + lookupEnv(env, "MARIADB_ALLOW_EMPTY_ROOT_PASSWORD") + lookupEnv(env, "MARIADB_RANDOM_ROOT_PASSWORD") + lookupEnv(env, prefix+"_ROOT_PASSWORD_FILE")
-	if ok == "" {
-		return &Server{ExitsAtOnce: true, ExitCode: 1, Errors: true, Lines: []string{c.stamp("2006-01-02 15:04:05+00:00") + " [ERROR] [Entrypoint]: Database is uninitialized and password option is not specified", "    You need to specify one of the following as an environment variable:", "    - MYSQL_ROOT_PASSWORD", "    - MYSQL_ALLOW_EMPTY_PASSWORD", "    - MYSQL_RANDOM_ROOT_PASSWORD"}}
-	}
-	m := map[int]Listener{3306: {}}
-	for _, p := range ports {
-		m[p] = Listener{}
-	}
-	return &Server{Errors: true, Ports: m, Lines: []string{at + " 0 [System] [MY-010931] [Server] /usr/sbin/mysqld: ready for connections. port: 3306"}}
 }
 
 func (c *Container) httpEcho(args []string) *Server {
