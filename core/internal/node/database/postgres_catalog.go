@@ -354,7 +354,7 @@ func (p postgres) settings(s *Session) [][2]string {
 		all[strings.ToLower(name)] = value
 	}
 	s.server.mu.Unlock()
-	for name, value := range p.state(s).settings {
+	for name, value := range s.postgres.settings {
 		all[name] = value
 	}
 	var rows [][2]string
@@ -442,6 +442,9 @@ func (p postgres) set(s *Session, state *pgState, t []token) error {
 			if !one.is(",") {
 				values = append(values, one.text)
 			}
+		}
+		if state.settings == nil {
+			state.settings = map[string]string{}
 		}
 		state.settings[name] = strings.Join(values, ", ")
 	}

@@ -39,6 +39,7 @@ type Session struct {
 	inside   bool     // statements are this package's own, and may do what a client may not
 	attached []string // databases that the last statement has named
 	closed   bool
+	postgres pgState // of a server of PostgreSQL
 }
 
 // ID is the number of the connection, from 1 on.
