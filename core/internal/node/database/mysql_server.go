@@ -244,11 +244,11 @@ func (s *Session) sleep(ctx sqlite3.Context, arg ...sqlite3.Value) {
 }
 
 func (m mysql) functions(s *Session) error {
-	now := s.server.Now
+	now := func() time.Time { return s.at }
 	var errs []error
 	for name, f := range map[string]sqlite3.ScalarFunction{
-		"now": constant(func() string { return now().UTC().Format(stamp) }), "curdate": constant(func() string { return now().UTC().Format(time.DateOnly) }),
-		"curtime": constant(func() string { return now().UTC().Format(time.TimeOnly) }), "version": constant(func() string { return s.server.Version }),
+		"now": constant(func() string { return now().Format(stamp) }), "curdate": constant(func() string { return now().Format(time.DateOnly) }),
+		"curtime": constant(func() string { return now().Format(time.TimeOnly) }), "version": constant(func() string { return s.server.Version }),
 		"uuid": constant(uuid), "user": constant(func() string { return s.user + "@" + map[bool]string{true: "localhost", false: s.from}[s.from == ""] }),
 		"current_user": constant(func() string { return s.user + "@%" }),
 		"database": func(ctx sqlite3.Context, _ ...sqlite3.Value) {
@@ -269,7 +269,7 @@ func (m mysql) functions(s *Session) error {
 		"year":    text1(func(t string) string { return t[:min(4, len(t))] }),
 		"reverse": text1(func(t string) string { r := []rune(t); slices.Reverse(r); return string(r) }),
 		"sleep":   s.sleep,
-		"now":     constant(func() string { return now().UTC().Format(stamp) }),
+		"now":     constant(func() string { return now().Format(stamp) }),
 		"floor":   func(ctx sqlite3.Context, arg ...sqlite3.Value) { ctx.ResultInt64(int64(math.Floor(arg[0].Float()))) },
 		"ceil":    func(ctx sqlite3.Context, arg ...sqlite3.Value) { ctx.ResultInt64(int64(math.Ceil(arg[0].Float()))) },
 	} {

@@ -231,6 +231,39 @@ func TestMySQLTransactionsOfTwo(t *testing.T) {
 	run(a, "SELECT * FROM t", "a\n1\n2")
 }
 
+// It is the same time for all rows of a statement and, in PostgreSQL, for all statements of a transaction.
+func TestTimeOfAStatement(t *testing.T) {
+	moment := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	c := Config{Files: newFiles(t), Dir: "/data", Version: "8.4.7", Settings: map[string]string{}, Now: func() time.Time {
+		moment = moment.Add(time.Second)
+		return moment
+	}}
+	m, err := NewMySQL(c, func(name string) string { return map[string]string{"MYSQL_DATABASE": "d"}[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	c.Files = newFiles(t)
+	p, err := NewPostgres(c, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	for _, test := range []struct {
+		s     *Session
+		times string // of the statements
+	}{{connected(t, m, Login{User: "root", Database: "d"}), "3"}, {connected(t, p, Login{User: "postgres"}), "2"}} {
+		for _, statement := range []string{"CREATE TABLE t (a INT, at TIMESTAMP DEFAULT CURRENT_TIMESTAMP)", "INSERT INTO t (a) VALUES (1), (2)", "BEGIN", "INSERT INTO t (a) VALUES (3)", "INSERT INTO t (a) VALUES (4)", "COMMIT"} {
+			if _, err := test.s.Run(context.Background(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		if got := answer(test.s, "SELECT COUNT(DISTINCT at) AS n FROM t"); got != "n\n"+test.times {
+			t.Errorf("%T: %q", test.s.server.dialect, got)
+		}
+	}
+}
+
 // A statement that does not end gives way, and ends with its context.
 func TestMySQLEndlessStatement(t *testing.T) {
 	s := connected(t, mysqlOn(t, newFiles(t), nil, nil), Login{User: "root"})

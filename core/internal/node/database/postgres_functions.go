@@ -296,7 +296,7 @@ func prettySize(n int64) string {
 
 // functions are those that SQLite does not have. It is long because there are many.
 func (p postgres) functions(s *Session) error {
-	now := func() time.Time { return s.server.Now().UTC() }
+	now := func() time.Time { return s.at }
 	moment := constant(func() string { return now().Format(pgStamp) + "+00" })
 	var errs []error
 	add := func(n int, flag sqlite3.FunctionFlag, all map[string]sqlite3.ScalarFunction) {

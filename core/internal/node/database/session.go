@@ -39,7 +39,8 @@ type Session struct {
 	inside   bool     // statements are this package's own, and may do what a client may not
 	attached []string // databases that the last statement has named
 	closed   bool
-	postgres pgState // of a server of PostgreSQL
+	at       time.Time // that it is for the statement or, in PostgreSQL, for the transaction
+	postgres pgState   // of a server of PostgreSQL
 }
 
 // ID is the number of the connection, from 1 on.
@@ -174,6 +175,9 @@ func (s *Session) Run(ctx context.Context, statement string) (*Result, error) {
 		return nil, ErrLost
 	case len(statement) > mostStatement:
 		return nil, &Error{Code: 1153, State: "08S01", Message: "Got a packet bigger than 'max_allowed_packet' bytes"}
+	}
+	if _, ofTransaction := d.(postgres); !ofTransaction || s.conn == nil || s.conn.GetAutocommit() {
+		s.at = s.server.Now().UTC()
 	}
 	t := tokens(statement, d.quotes())
 	if len(t) == 0 {
