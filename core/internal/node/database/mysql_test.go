@@ -35,24 +35,15 @@ func connected(t *testing.T, s *Server, in Login) *Session {
 	return session
 }
 
-// said1 runs a statement, and returns its rows with | and newlines between them, how many rows it has changed, or its error.
-func answer(s *Session, statement string) string {
-	r, err := s.Run(context.Background(), statement)
-	var told *Error
-	switch {
-	case errors.As(err, &told):
-		return fmt.Sprintf("%d %s %s", told.Code, told.State, told.Message)
-	case err != nil:
-		return err.Error()
-	case len(r.Columns) == 0:
-		return fmt.Sprint(r.Affected)
+// rowsOf are the names of a result's columns, if it has any, and its rows, each with | between its texts.
+func rowsOf(r *Result) (lines []string) {
+	if r.Columns != nil {
+		var names []string
+		for _, c := range r.Columns {
+			names = append(names, c.Name)
+		}
+		lines = append(lines, strings.Join(names, "|"))
 	}
-	var lines []string
-	var names []string
-	for _, c := range r.Columns {
-		names = append(names, c.Name)
-	}
-	lines = append(lines, strings.Join(names, "|"))
 	for _, row := range r.Rows {
 		var all []string
 		for _, cell := range row {
@@ -64,7 +55,22 @@ func answer(s *Session, statement string) string {
 		}
 		lines = append(lines, strings.Join(all, "|"))
 	}
-	return strings.Join(lines, "\n")
+	return lines
+}
+
+// answer runs a statement, and returns its rows, how many rows it has changed, or its error.
+func answer(s *Session, statement string) string {
+	r, err := s.Run(context.Background(), statement)
+	var told *Error
+	switch {
+	case errors.As(err, &told):
+		return fmt.Sprintf("%d %s %s", told.Code, told.State, told.Message)
+	case err != nil:
+		return err.Error()
+	case len(r.Columns) == 0:
+		return fmt.Sprint(r.Affected)
+	}
+	return strings.Join(rowsOf(r), "\n")
 }
 
 func TestMySQLStatements(t *testing.T) {

@@ -138,7 +138,7 @@ func (m mysql) headings(s *Session, t []token) map[string]string {
 		return nil
 	}
 	was := map[string]string{}
-	for _, item := range items(t[1:]) {
+	for _, item := range listed(t[1:]) {
 		now, before := written(m.spelled(s, item)), written(item)
 		if len(item) == 1 && item[0].kind == text {
 			before = item[0].text
@@ -148,26 +148,6 @@ func (m mysql) headings(s *Session, t []token) map[string]string {
 		}
 	}
 	return was
-}
-
-// items are what a SELECT lists, behind that word.
-func items(t []token) [][]token {
-	var all [][]token
-	depth, from := 0, 0
-	for i, one := range t {
-		switch {
-		case one.is("("):
-			depth++
-		case one.is(")"):
-			depth--
-		case depth == 0 && one.is("FROM", "WHERE", "LIMIT", "ORDER", "GROUP", "UNION", "HAVING", "INTO", "FOR"):
-			return append(all, t[from:i])
-		case depth == 0 && one.is(","):
-			all = append(all, t[from:i])
-			from = i + 1
-		}
-	}
-	return append(all, t[from:])
 }
 
 // table is CREATE TABLE without what SQLite does not know, of which the name is at a place.

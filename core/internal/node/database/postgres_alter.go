@@ -19,23 +19,15 @@ func (p postgres) drop(ctx context.Context, s *Session, t []token) (*Result, err
 		return nil, unsupported("DROP " + kind)
 	}
 	rest, conditional := after(t[2:])
-	var names []string
-	for {
-		name, taken, err := nameAt(rest)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-		if rest = rest[taken:]; !starts(rest, ",") {
-			break
-		}
-		rest = rest[1:]
+	names, rest, err := namesAt(rest)
+	if err != nil {
+		return nil, err
 	}
 	cascades := starts(rest, "CASCADE")
 	if len(rest) > 1 || len(rest) == 1 && !rest[0].is("CASCADE", "RESTRICT") {
 		return nil, syntax(rest)
 	}
-	err := s.atomically(func() error {
+	err = s.atomically(func() error {
 		for _, name := range names {
 			if kind == "SEQUENCE" {
 				if err := p.dropSequence(s, name, conditional); err != nil {
@@ -117,20 +109,9 @@ func (p postgres) truncate(ctx context.Context, s *Session, t []token) (*Result,
 	if starts(rest, "TABLE") {
 		rest = rest[1:]
 	}
-	var names []string
-	for {
-		if starts(rest, "ONLY") {
-			rest = rest[1:]
-		}
-		name, taken, err := nameAt(rest)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-		if rest = rest[taken:]; !starts(rest, ",") {
-			break
-		}
-		rest = rest[1:]
+	names, rest, err := namesAt(rest)
+	if err != nil {
+		return nil, err
 	}
 	restarts := starts(rest, "RESTART", "IDENTITY")
 	if restarts || starts(rest, "CONTINUE", "IDENTITY") {
@@ -142,7 +123,7 @@ func (p postgres) truncate(ctx context.Context, s *Session, t []token) (*Result,
 	if len(rest) > 0 && !rest[0].is("RESTRICT") {
 		return nil, syntax(rest)
 	}
-	err := s.atomically(func() error {
+	err = s.atomically(func() error {
 		for _, name := range names {
 			rows, err := s.texts(ctx, `SELECT m.name FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' AND f."table" = `+said("", name).raw+` COLLATE NOCASE`)
 			if err != nil {

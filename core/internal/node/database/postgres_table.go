@@ -45,6 +45,24 @@ func nameAt(t []token) (name string, taken int, err error) {
 	return name, 1, nil
 }
 
+// namesAt returns the names that a list begins with, and what is behind it.
+func namesAt(t []token) (names []string, rest []token, err error) {
+	for {
+		if starts(t, "ONLY") { // nothing inherits from a table
+			t = t[1:]
+		}
+		name, taken, err := nameAt(t)
+		if err != nil {
+			return nil, nil, err
+		}
+		names = append(names, name)
+		if t = t[taken:]; !starts(t, ",") {
+			return names, t, nil
+		}
+		t = t[1:]
+	}
+}
+
 // createTable is CREATE TABLE.
 func (p postgres) createTable(ctx context.Context, s *Session, t []token) (*Result, error) {
 	if err := s.enter(ctx); err != nil {

@@ -37,26 +37,7 @@ func replied(s *Session, statement string) string {
 		}
 		return text
 	}
-	var parts []string
-	if r.Columns != nil {
-		var names []string
-		for _, c := range r.Columns {
-			names = append(names, c.Name)
-		}
-		parts = append(parts, strings.Join(names, "|"))
-	}
-	for _, row := range r.Rows {
-		var values []string
-		for _, v := range row {
-			if v == nil {
-				values = append(values, "NULL")
-			} else {
-				values = append(values, *v)
-			}
-		}
-		parts = append(parts, strings.Join(values, "|"))
-	}
-	return strings.Join(append(parts, r.Tag), "; ")
+	return strings.Join(append(rowsOf(r), r.Tag), "; ")
 }
 
 // Each statement finds what those before it have left.
