@@ -254,7 +254,7 @@ func (m mysql) told(s *Session, statement string, err error) *Error {
 		{"CHECK constraint failed: length of ", "22001", "Data too long for column '%s' at row 1", 1406},
 		{"CHECK constraint failed: member of ", "01000", "Data truncated for column '%s' at row 1", 1265},
 		{"CHECK constraint failed: ", "HY000", "Check constraint '%s' is violated.", 3819},
-		{"no such function: ", "42000", "FUNCTION " + s.database + ".%s does not exist", 1305},
+		{"no such function: ", "42000", "FUNCTION " + strings.TrimPrefix(s.database+".", ".") + "%s does not exist", 1305},
 		{"wrong number of arguments to function ", "42000", "Incorrect parameter count in the call to native function '%s'", 1582},
 	} {
 		if name, ok := tell(known.before); ok {

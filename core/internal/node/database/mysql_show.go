@@ -45,25 +45,7 @@ func like(t []token) (matches func(string) bool, heading string) {
 
 // alike is LIKE: % is any text, _ any character, and \ has the next one stand for itself.
 func alike(pattern, s string) bool {
-	var expression strings.Builder
-	expression.WriteString("(?s)^")
-	itself := false
-	for _, r := range pattern {
-		switch {
-		case itself:
-			expression.WriteString(regexp.QuoteMeta(string(r)))
-			itself = false
-		case r == '\\':
-			itself = true
-		case r == '%':
-			expression.WriteString(".*")
-		case r == '_':
-			expression.WriteByte('.')
-		default:
-			expression.WriteString(regexp.QuoteMeta(string(r)))
-		}
-	}
-	matches, err := regexp.MatchString(expression.String()+"$", s)
+	matches, err := regexp.MatchString("(?s)"+likeExpression(pattern, '\\'), s)
 	return err == nil && matches
 }
 

@@ -171,6 +171,7 @@ var mysqlStatements = [][2]string{
 	{"ATTACH 'file:/etc/passwd?vfs=os' AS x", "1064 42000 You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near 'ATTACH 'file:/etc/passwd?vfs=os' AS x' at line 1"},
 	{"PRAGMA journal_mode", "1064 42000 You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near 'PRAGMA journal_mode' at line 1"},
 	{"SELECT * FROM pragma_database_list", "1235 0A000 this server is simulated: it has no such statement"},
+	{"SELECT eval('DROP TABLE messages')", "1305 42000 FUNCTION eval does not exist"},
 	{"CREATE PROCEDURE p() SELECT 1", "1235 0A000 this server is simulated: it has no CREATE"},
 	{"SET @x = 1", "1235 0A000 this server is simulated: it has no variables"},
 	{"SELECT hex(zeroblob(100000000))", "1041 HY000 Out of memory; check if mysqld or some other process uses all available memory"},
