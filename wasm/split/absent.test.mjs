@@ -1,36 +1,16 @@
 // What happens when the rest of the module cannot be had. Needs what make wasm builds.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { startEngine } from '../host/engine.mjs';
-import { sit } from '../host/seat.mjs';
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
-const skip = !existsSync(join(built, 'kubetab.rest.wasm')) && 'the module is whole';
+import { skip, startOffline } from './offline.mjs';
 
 const MISSING = /could not be\s+downloaded: there is no network\./;
-let isOnline = false;
-let tryAgain;
 let engine;
 let runs;
+let connect;
 
 before(async () => {
-  if (skip) return;
-  engine = await startEngine({
-    wasm: join(built, 'kubetab.wasm'),
-    snapshot: join(built, 'kubetab.snapshot'),
-    onLog: () => {},
-    later: async (_slot, part) => {
-      if (part === 'rest' && !isOnline) throw new Error('there is no network.');
-      return WebAssembly.compile(readFileSync(join(built, `kubetab.${part}.wasm`)));
-    },
-    after: (retry) => (tryAgain = retry),
-  });
-  ({ runs } = await sit(engine));
+  if (!skip) ({ engine, runs, connect } = await startOffline());
 });
 after(() => engine?.close());
 
@@ -64,8 +44,7 @@ test('what needs the rest fails alone while there is no network, and works when 
   }
   await assert.rejects(engine.fetch('/statusz'), MISSING);
 
-  isOnline = true;
-  tryAgain();
+  connect();
   for (const line of seldom.slice(0, 3)) assert.match(await runs(line), /code 0/, line);
   await ordinaryThingsWork();
   assert.equal((await engine.fetch('/statusz')).status, 200);

@@ -1,35 +1,15 @@
 // Databases of Pods, whose SQL comes with the rest of the module. Needs what make wasm builds.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { startEngine } from '../host/engine.mjs';
-import { sit } from '../host/seat.mjs';
+import { skip, startOffline } from './offline.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const built = resolve(root, process.env.KUBETAB_WASM ?? 'build/wasm');
-const skip = !existsSync(join(built, 'kubetab.rest.wasm')) && 'the module is whole';
-
-let isOnline = false;
-let tryAgain;
 let engine;
 let runs;
+let connect;
 
 before(async () => {
-  if (skip) return;
-  engine = await startEngine({
-    wasm: join(built, 'kubetab.wasm'),
-    snapshot: join(built, 'kubetab.snapshot'),
-    onLog: () => {},
-    later: async (_slot, part) => {
-      if (part === 'rest' && !isOnline) throw new Error('there is no network.');
-      return WebAssembly.compile(readFileSync(join(built, `kubetab.${part}.wasm`)));
-    },
-    after: (retry) => (tryAgain = retry),
-  });
-  ({ runs } = await sit(engine));
+  if (!skip) ({ engine, runs, connect } = await startOffline());
 });
 after(() => engine?.close());
 
@@ -37,8 +17,7 @@ test('a server that has to wait for the rest keeps no other Pod waiting', { skip
   assert.match(await runs('kubectl run my --image=mysql:8.4 --env=MYSQL_ALLOW_EMPTY_PASSWORD=1'), /created[^]*code 0/);
   assert.match(await runs('kubectl run pg --image=postgres:18 --env=POSTGRES_PASSWORD=x'), /created[^]*code 0/);
   assert.match(await runs('kubectl run other --image=nginx && kubectl wait pod/other --for=condition=Ready --timeout=60s'), /condition met[^]*code 0/);
-  isOnline = true;
-  tryAgain?.();
+  connect();
   assert.match(await runs('kubectl wait pod/my pod/pg --for=condition=Ready --timeout=120s'), /my condition met[^]*pg condition met[^]*code 0/);
 });
 
@@ -53,6 +32,7 @@ test('statements run, and give way to requests', { skip, timeout: 300_000 }, asy
   endless.then(() => (ended = true));
   const waits = [];
   while (!ended) {
+    // Twenty milliseconds between two: the statement is what is to be busy.
     const began = performance.now();
     assert.equal(await (await engine.fetch('/readyz')).text(), 'ok');
     waits.push(performance.now() - began);

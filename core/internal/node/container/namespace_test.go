@@ -2,6 +2,7 @@ package container
 
 import (
 	"context"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func TestSharedNamespace(t *testing.T) {
 			t.Errorf("ps shows %q, and not %q", got, want)
 		}
 	}
-	if got, _ := shell.exec(t, "head", "-n", "2", "/proc/8/root/etc/nginx/nginx.conf"); got != "\nuser  nginx;\n" {
+	if got, _ := shell.exec(t, "head", "-n", "2", path.Join("/proc/8/root", "etc/nginx/nginx.conf")); got != "\nuser  nginx;\n" {
 		t.Errorf("the other's file: %q", got)
 	}
 	if got, code := shell.exec(t, "kill", "-HUP", "8"); got != "" || code != 0 || !nginx.Running() || !strings.Contains(nginx.Log.Tail(9, 1000), "reconfiguring") {
@@ -74,7 +75,7 @@ func TestFilesOfATarget(t *testing.T) {
 		"ls $of/usr/share/nginx/html":        "50x.html\nindex.html\n",
 		"cd $of/etc/nginx; ls nginx.conf":    "nginx.conf\n",
 		"tr '\\0' ' ' < /proc/1/cmdline":     "nginx: master process nginx -g daemon off; ",
-		"cat /proc/$(pgrep -f 'echo own' | head -n 1)/root/f /proc/self/root/f; ls -d /etc/nginx": "own\nown\nls: /etc/nginx: No such file or directory\n",
+		"r=root/f; cat /proc/$(pgrep -f 'echo own' | head -n 1)/$r /proc/self/$r; ls -d /etc/nginx": "own\nown\nls: /etc/nginx: No such file or directory\n",
 	} {
 		if got, _ := debugger.exec(t, "sh", "-c", "of=/proc/1/root; "+script); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
