@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ncruces/go-sqlite3/vfs"
 )
 
 // mysqlOn starts a server on files.
@@ -306,6 +308,58 @@ func TestMySQLWithoutRoom(t *testing.T) {
 	}
 	if got := answer(s, "SELECT * FROM t"); got != "a\nkept" {
 		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A statement has so much memory, and no more.
+func TestMySQLMemory(t *testing.T) {
+	s := connected(t, mysqlOn(t, newFiles(t), nil, nil), Login{User: "root"})
+	const rows = "WITH RECURSIVE n(i, t) AS (SELECT 1, hex(zeroblob(500000)) UNION SELECT i + 1, t FROM n WHERE i < %d) SELECT COUNT(*) FROM n"
+	if got := answer(s, fmt.Sprintf(rows, 3)); got != "COUNT(*)\n3" {
+		t.Errorf("3 MB: %q", got)
+	}
+	if got := answer(s, fmt.Sprintf(rows, 2*mostMemory/1_000_000)); !strings.HasPrefix(got, "1041 HY000 Out of memory") {
+		t.Errorf("twice as much as there is: %q", got)
+	}
+	for _, statement := range []string{"CREATE DATABASE d", "USE d", "CREATE TABLE t (a TEXT)", "BEGIN", "INSERT INTO t VALUES ('undone')"} {
+		answer(s, statement)
+	}
+	if got := answer(s, fmt.Sprintf(rows, 2*mostMemory/1_000_000)); !strings.HasPrefix(got, "1041 HY000 Out of memory") {
+		t.Errorf("in a transaction: %q", got)
+	}
+	other := connected(t, s.server, Login{User: "root", Database: "d"}) // which would wait for a lock that is still held
+	if got := answer(other, "INSERT INTO t VALUES ('kept')"); got != "1" {
+		t.Errorf("afterwards, in another session: %q", got)
+	}
+	if got := answer(s, "SELECT * FROM t"); got != "a\nkept" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// A file is not copied while somebody writes to it, and not written anew while somebody reads it.
+func TestStill(t *testing.T) {
+	d := &disk{files: newFiles(t), locks: map[string]*lock{}}
+	opened, _, err := d.Open("/f", vfs.OPEN_MAIN_DB|vfs.OPEN_CREATE|vfs.OPEN_READWRITE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		level       vfs.LockLevel
+		read, write bool
+	}{{vfs.LOCK_NONE, true, true}, {vfs.LOCK_SHARED, true, false}, {vfs.LOCK_RESERVED, true, false}, {vfs.LOCK_EXCLUSIVE, false, false}} {
+		if err := opened.Lock(step.level); err != nil {
+			t.Fatal(err)
+		}
+		for alone, want := range map[bool]bool{false: step.read, true: step.write} {
+			ran := false
+			done, err := d.still("/f", alone, func() error { ran = true; return nil })
+			if done != want || ran != want || err != nil {
+				t.Errorf("locked at %v, alone %v: %v, %v, want %v", step.level, alone, done, err, want)
+			}
+		}
+	}
+	if err := opened.Close(); err != nil || len(d.locks) != 0 {
+		t.Errorf("closed: %v, %d locks", err, len(d.locks))
 	}
 }
 

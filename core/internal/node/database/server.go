@@ -55,14 +55,12 @@ func (s *Server) Close() {
 	for one := range open {
 		one.close()
 	}
-	vfs.Unregister(s.disk.name)
 }
 
 // newServer returns a server of a dialect.
 func newServer(c Config, d dialect) *Server {
-	s := &Server{Config: c, dialect: d, disk: &disk{name: "kubetab-" + rand.Text(), files: c.Files, locks: map[string]*lock{}}, open: map[*Session]bool{}}
+	s := &Server{Config: c, dialect: d, disk: &disk{files: c.Files, locks: map[string]*lock{}}, open: map[*Session]bool{}}
 	s.running, s.end = context.WithCancel(context.Background())
-	vfs.Register(s.disk.name, s.disk)
 	return s
 }
 
@@ -81,6 +79,8 @@ func (s *Server) Connect(in Login) (*Session, error) {
 	}
 	s.last++
 	session := &Session{server: s, id: s.last, user: in.User, from: in.From, database: in.Database}
+	session.disk = &sessionDisk{disk: s.disk, name: "kubetab-" + rand.Text(), open: map[*openFile]bool{}}
+	vfs.Register(session.disk.name, session.disk)
 	s.open[session] = true
 	return session, nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs"
 )
 
 // Bounds of what a session may take.
@@ -32,6 +33,7 @@ type Session struct {
 	id       int
 	user     string
 	from     string
+	disk     *sessionDisk
 	mu       sync.Mutex
 	database string // that is used; empty: none
 	conn     *sqlite3.Conn
@@ -62,6 +64,7 @@ func (s *Session) close() {
 	defer s.mu.Unlock()
 	s.closed = true
 	s.leave()
+	vfs.Unregister(s.disk.name)
 }
 
 // leave closes the database that is open. What a transaction has changed is undone.
@@ -74,7 +77,7 @@ func (s *Session) leave() {
 
 // uri is how SQLite opens a file.
 func (s *Session) uri(name string) string {
-	return "file:" + (&url.URL{Path: name}).EscapedPath() + "?vfs=" + s.server.disk.name
+	return "file:" + (&url.URL{Path: name}).EscapedPath() + "?vfs=" + s.disk.name
 }
 
 // enter opens the database that is used, or one in memory.
@@ -163,9 +166,20 @@ func (s *Session) detach() {
 var ErrLost = &Error{Code: 2013, State: "57P01", Message: "Lost connection to MySQL server during query"}
 
 // Run runs one statement. The error is an *Error.
-func (s *Session) Run(ctx context.Context, statement string) (*Result, error) {
+func (s *Session) Run(ctx context.Context, statement string) (r *Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer func() { // the library panics where SQLite has no memory, and what is open cannot be closed then
+		if fault := recover(); fault != nil {
+			s.conn, s.attached = nil, nil
+			s.disk.abandon()
+			cause := error(sqlite3.NOMEM)
+			if text := fmt.Sprint(fault); !strings.Contains(text, "out of memory") {
+				cause = errors.New("internal error: " + text)
+			}
+			r, err = nil, s.server.dialect.told(s, statement, cause)
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.server.running, cancel)()

@@ -15,7 +15,6 @@ import (
 // disk is a vfs.VFS of the files of a container. Journals are in memory: what a database would need after its machine has lost
 // power is of no use where no write is cut off.
 type disk struct {
-	name  string // by which SQLite knows it
 	files Files
 	mu    sync.Mutex
 	locks map[string]*lock // by name, of files that are open
@@ -78,8 +77,32 @@ func (*disk) Access(string, vfs.AccessFlag) (bool, error) { return false, nil }
 
 func (*disk) FullPathname(name string) (string, error) { return name, nil }
 
+// sessionDisk is the disk as one session has it.
+type sessionDisk struct {
+	*disk
+	name string // by which SQLite knows it
+	open map[*openFile]bool
+}
+
+func (d *sessionDisk) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	file, flags, err := d.disk.Open(name, flags)
+	if f, ok := file.(*openFile); ok && err == nil {
+		f.session = d
+		d.open[f] = true
+	}
+	return file, flags, err
+}
+
+// abandon closes what SQLite does not close any more.
+func (d *sessionDisk) abandon() {
+	for f := range d.open {
+		_ = f.Close() // what it has written is there
+	}
+}
+
 // openFile is a file that one session has opened.
 type openFile struct {
+	session *sessionDisk
 	File
 	disk  *disk
 	name  string
@@ -94,6 +117,9 @@ func (f *openFile) Close() error {
 		delete(f.disk.locks, f.name)
 	}
 	f.disk.mu.Unlock()
+	if f.session != nil {
+		delete(f.session.open, f)
+	}
 	return f.File.Close()
 }
 
